@@ -629,6 +629,11 @@ def folder_of(path: Path, **files: Any) -> Path:
     return path
 
 
+def declared(**flags: bool) -> dict[str, Any]:
+    """Return a configuration that declares the added token of the folder with flags."""
+    return {"added_tokens_decoder": {"2": {"content": "</s>", **flags}}}
+
+
 @pytest.mark.parametrize(
     ("files", "severity", "message"),
     [
@@ -647,6 +652,21 @@ def folder_of(path: Path, **files: Any) -> Path:
             },
             "warning",
             "eos_token is 'a' in tokenizer_config.json and '</s>' in special_tokens_map.json",
+        ),
+        (
+            {"tokenizer_config_json": declared(special=False)},
+            "warning",
+            "have other flags: special of '</s>' is true and false",
+        ),
+        (
+            {"tokenizer_config_json": declared(lstrip=True, special=True)},
+            "warning",
+            "have other flags: lstrip of '</s>' is false and true",
+        ),
+        (
+            {"tokenizer_config_json": {"chat_template": "a{}"}, "chat_template_jinja": "ab{}"},
+            "warning",
+            "have other chat templates: transformers reads the second",
         ),
         (
             {"tokenizer_config_json": {"eos_token": "</s>"}, "config_json": {"eos_token_id": 1}},
@@ -679,6 +699,8 @@ def test_files_that_a_loader_refuses_are_compared(tmp_path: Path) -> None:
         {"vocab_txt": "[UNK]\na\n</s>\n"},
         {"vocab_txt": "[UNK]\na\n</s>\nx\u2028x\ny\n", "vocab_json": {"y": 4}},
         {"vocab_txt": "[UNK]\r\na\r\n</s>\r\n"},
+        {"tokenizer_config_json": declared(special=True, lstrip=False)},
+        {"tokenizer_config_json": {"chat_template": "a\nb"}, "chat_template_jinja": "a\nb\n"},
         {
             "tokenizer_config_json": {"eos_token": "</s>"},
             "config_json": {"eos_token_id": 1},

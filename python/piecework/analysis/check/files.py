@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from piecework import PieceworkError, Tokenizer
@@ -23,7 +23,9 @@ from piecework.spec import BPE
 from piecework.spec.custom import CustomStage
 
 _TOKENIZER, _CONFIG, _ROLES = "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"
-_SHOWN = 8
+_TEMPLATE = "chat_template.jinja"
+_FLAGS = ("special", "normalized", "lstrip", "rstrip", "single_word")
+_SHOWN, _SHOWN_CHARS = 8, 40
 _LONG = 10_000
 _MODEL_CONFIGS = ("config.json", "generation_config.json")
 _OTHER_FILES = (
@@ -142,7 +144,9 @@ def contradicting_files(subject: Subject) -> Iterator[Finding]:
 
     Compared are ids of entries in `tokenizer.json`, `vocab.txt`, `vocab.json`, `added_tokens.json` and
     `added_tokens_decoder`; merges; roles in `special_tokens_map.json` and `tokenizer_config.json`; and the
-    `vocab_size` and the ids of roles in `config.json` and `generation_config.json`. Roles are a warning.
+    `vocab_size` and the ids of roles in `config.json` and `generation_config.json`. Compared, too, and a
+    warning as roles are: the flags of added tokens in `added_tokens_decoder`, and the chat template of
+    `tokenizer_config.json` with `chat_template.jinja`.
 
     >>> import json, pathlib, tempfile
     >>> import piecework as pw
@@ -167,6 +171,8 @@ def contradicting_files(subject: Subject) -> Iterator[Finding]:
     yield from _other_ids(folder)
     yield from _other_merges(folder)
     yield from _other_roles(folder)
+    yield from _other_flags(folder)
+    yield from _other_templates(folder)
     if subject.tokenizer is not None:
         yield from _other_sizes(folder, subject.tokenizer)
 
@@ -342,6 +348,52 @@ def _other_roles(folder: _Folder) -> Iterator[Finding]:
             yield Finding(message, severity="warning", tokens=(one, other))
 
 
+def _other_flags(folder: _Folder) -> Iterator[Finding]:
+    """Yield a finding if added tokens have other flags in the configuration, which transformers reads."""
+    added = folder.json(_TOKENIZER).get("added_tokens")
+    declared = folder.json(_CONFIG).get("added_tokens_decoder")
+    tokens = declared.values() if isinstance(declared, dict) else ()
+    others = {
+        one["content"]: one
+        for one in tokens
+        if isinstance(one, dict) and isinstance(one.get("content"), str)
+    }
+    differ = [
+        (one["content"], flag, one[flag], others[one["content"]][flag])
+        for one in (added if isinstance(added, list) else ())
+        if isinstance(one, dict)
+        and isinstance(one.get("content"), str)
+        and one["content"] in others
+        for flag in _FLAGS
+        if flag in one and one[flag] != others[one["content"]].get(flag, one[flag])
+    ]
+    if differ:
+        token, flag, *values = differ[0]
+        shown = " and ".join(str(value).lower() for value in values)
+        message = f"{_TOKENIZER} and {_CONFIG} have other flags: {flag} of {token!r} is {shown}"
+        names = tuple(dict.fromkeys(token for token, *_ in differ))
+        more = f", and {len(names) - 1:,} more tokens differ" if len(names) > 1 else ""
+        yield Finding(f"{message}{more}", severity="warning", tokens=names)
+
+
+def _other_templates(folder: _Folder) -> Iterator[Finding]:
+    stored = folder.json(_CONFIG).get("chat_template")
+    alone = "\n".join(folder.lines(_TEMPLATE)).strip()
+    if isinstance(stored, str) and alone and stored.strip() != alone:
+        first = _first_difference(stored.strip(), alone)
+        shown = (one[first : first + _SHOWN_CHARS] for one in (stored.strip(), alone))
+        message = (
+            f"{_CONFIG} and {_TEMPLATE} have other chat templates: transformers reads the second"
+        )
+        yield Finding(message, severity="warning", advice="remove one of them.", texts=tuple(shown))
+
+
+def _first_difference(one: Sequence[object], other: Sequence[object]) -> int:
+    """Return the index of the first item that differs; the length of the shorter one if none does."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
 def _content(token: object) -> object:
     return token.get("content") if isinstance(token, dict) else token
 
@@ -409,8 +461,7 @@ def _other_texts(folder: _Folder, tokenizer: Tokenizer, own: str) -> Iterator[Fi
         ]
         for text, one, alone in zip(_TEXTS, *map(_tokens, rows), strict=True):
             if one != alone:
-                pairs = enumerate(zip(one, alone, strict=False))
-                first = next((at for at, (a, b) in pairs if a != b), min(len(one), len(alone)))
+                first = _first_difference(one, alone)
                 shown = (" ".join(tokens[first : first + _SHOWN]) for tokens in (one, alone))
                 message = f"the folder and its {name} alone split a text differently: "
                 message += " and ".join(tokens or "nothing more" for tokens in shown)
