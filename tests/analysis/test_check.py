@@ -18,7 +18,7 @@ from piecework.analysis.check.rules import RULES
 from piecework.analysis.check.sarif import sarif
 from piecework.analysis.round_trip import changed_texts
 from piecework.cli.app import run
-from piecework.spec.byte_alphabet import BYTE_OF_CHARACTER
+from piecework.spec.byte_alphabet import BYTE_OF_CHARACTER, CHARACTER_OF_BYTE
 
 MANY = [f"{mark}\n" for mark in ";{}()[],.:!?"]
 
@@ -762,6 +762,14 @@ def test_stored_lengths_are_read_differently(tmp_path: Path, change: Any, messag
         assert found.message.startswith(message.replace("tokenizer.json", name))
     tok.save(tmp_path / "own.piecework")  # which no other library reads
     assert codes(check(tmp_path / "own.piecework", select=["differing-readers"])) == []
+
+
+def test_entries_with_the_names_of_settings_are_no_settings(tmp_path: Path) -> None:
+    tokens = [*CHARACTER_OF_BYTE, "truncation", "padding", "model", "dropout"]
+    vocab = {token: id for id, token in enumerate(tokens)}
+    (tmp_path / "vocab.json").write_text(json.dumps(vocab))
+    (tmp_path / "merges.txt").write_text("#version: 0.2\n")
+    assert codes(check(tmp_path, select=["differing-readers", "loading"])) == []
 
 
 def test_a_file_beside_the_tokenizer_that_splits_otherwise_is_found(tmp_path: Path) -> None:

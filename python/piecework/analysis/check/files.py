@@ -430,13 +430,15 @@ def _ids(value: object) -> list[int]:
 
 
 def _stored_settings(name: str, saved: dict[str, Any]) -> Iterator[Finding]:
+    model = saved.get("model")
+    if not isinstance(model, dict):  # a vocab.json can have an entry "padding"
+        return
     for setting in ("truncation", "padding"):
         if saved.get(setting) is not None:
             message = f"{name} has {setting}: tokenizers applies it, transformers on request"
             advice = f"remove it: `without_{setting}()`, then save."
             yield Finding(message, advice=advice, texts=(_changed_by(saved[setting]),))
-    model = saved.get("model")
-    dropout = model.get("dropout") if isinstance(model, dict) else None
+    dropout = model.get("dropout")
     if dropout:
         message = f"{name} has dropout {dropout}: tokenizers draws other ids at each call"
         yield Finding(message, texts=("Hello",))
