@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ from piecework.analysis.check.rules import RULES
 from piecework.analysis.check.sarif import sarif
 from piecework.analysis.round_trip import changed_texts
 from piecework.cli.app import run
-from piecework.spec.byte_alphabet import BYTE_OF_CHARACTER
+from piecework.spec.byte_alphabet import BYTE_OF_CHARACTER, CHARACTER_OF_BYTE
 
 MANY = [f"{mark}\n" for mark in ";{}()[],.:!?"]
 
@@ -185,6 +187,69 @@ def test_sarif_has_the_form_of_its_schema(tmp_path: Path) -> None:
     uri = place["physicalLocation"]["artifactLocation"]["uri"]
     assert uri.startswith("file:///")
     assert uri.endswith("/no%20file%2C%20or%20100%20%25.json")
+
+
+# ---- what the rules advise
+
+
+@pytest.mark.parametrize(
+    "command",
+    sorted(
+        {
+            command
+            for rule in RULES.values()
+            for command in re.findall(r"`(piecework \w+ [^`]+)`", f"{rule.advice} {rule.rationale}")
+        }
+    ),
+)
+def test_each_command_that_a_rule_advises_runs_as_printed(tmp_path: Path, command: str) -> None:
+    if "--against" in command:
+        pytest.importorskip("transformers")
+    folder, words, written = tmp_path / "folder", tmp_path / "words.txt", tmp_path / "new.json"
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[unused0]"]
+    tok = pw.Tokenizer.train_from_iterator(["to be or not"], vocab_size=18, special_tokens=special)
+    tok.save(tmp_path / "tokenizer.json")
+    tok.save(f"{folder}/")
+    words.write_text("question\n", encoding="utf-8")
+    is_read = "convert" in command
+    names = {
+        "TOKENIZER": tmp_path / "tokenizer.json",
+        "FILE": tmp_path / "tokenizer.json" if is_read else written,
+        "FOLDER": folder,
+        "WORDS": words,
+        "CORPUS": words,
+    }
+    arguments = command.removeprefix("piecework ").split()
+    for name, path in names.items():
+        arguments = [one.replace(name, str(path)) for one in arguments]
+    assert run(arguments) == 0
+
+
+def test_words_that_are_added_have_characters_that_were_lost(tmp_path: Path) -> None:
+    corpus = ["to be or not to be"] * 3
+    for model in ("wordpiece", "unigram", "bpe"):
+        size = {"wordpiece": 18, "unigram": 17, "bpe": 17}[model]
+        tok = pw.Tokenizer.train_from_iterator(corpus, model=model, vocab_size=size)
+        [*_, found] = check(tok, select=["lost-characters"]).findings
+        assert "`piecework add " in found.advice
+        more, _ = pw.vocabulary.add_words(tok, ["жук"])
+        assert tok.decode(tok.encode("жук").ids) != "жук"
+        assert more.decode(more.encode("жук").ids) == "жук"
+
+
+def test_the_advice_about_vowel_signs_keeps_them() -> None:
+    corpus = ["கீ ஙீ சீ ஞீ டீ ணீ தீ நீ பீ மீ"] * 3
+    uncased = pw.Tokenizer.train_from_iterator(corpus, preset="bert-uncased", vocab_size=25)
+    [found, _] = check(uncased, select=["changed-text"]).findings
+    assert "the preset bert-cased" in found.advice
+    assert "`spec.BertNormalizer(strip_accents=False)`" in found.advice
+    pipeline = pw.train.Pipeline(
+        pw.spec.BertNormalizer(strip_accents=False), pw.spec.BertPreTokenizer()
+    )
+    for preset in ("bert-cased", pw.train.Preset("marked", pipeline)):
+        kept = pw.Tokenizer.train_from_iterator(corpus, preset=preset, vocab_size=27)
+        assert check(kept, select=["changed-text"]).worst == "note"
+        assert kept.normalize("கீ") == "கீ"
 
 
 # ---- entries
@@ -492,6 +557,60 @@ def test_an_unknown_token_whose_text_is_unknown_proves_nothing() -> None:
     assert codes(check(tok, select=["injection"])) == []
 
 
+def unigram_with_markup(*declared: str) -> pw.Tokenizer:
+    """Return a Unigram model whose vocabulary has `</s>` and, learned from text, `<b>`."""
+    scores = {"<unk>": 0.0, "</s>": 0.0, "<b>": -3.0, **dict.fromkeys("</sb>", -2.0)}
+    model = pw.spec.Unigram(tuple(scores.items()), unk_id=0)
+    added = [pw.spec.AddedToken(token, model.vocab[token]) for token in declared]
+    return pw.Tokenizer(model, normalizer=pw.spec.NFKC(), added_tokens=added)
+
+
+def test_a_special_token_that_no_file_declares_is_found() -> None:
+    [alike, found] = check(unigram_with_markup(), select=["injection"]).findings
+    assert (found.code, found.severity, found.tokens) == (
+        "typable-special-tokens",
+        "note",
+        ("</s>",),
+    )
+    assert found.message.endswith("read in plain text, and not declared special")
+    assert (alike.code, alike.texts) == ("special-look-alikes", ("＜／ｓ＞",))
+
+
+def test_user_defined_pieces_with_a_name_are_found() -> None:
+    pieces = (
+        pw.spec.ScoredPiece("<unk>", 0.0, "unknown"),
+        pw.spec.ScoredPiece("<end_of_turn>", 0.0, "user_defined"),
+        pw.spec.ScoredPiece("...", 0.0, "user_defined"),
+    )
+    model = pw.spec.SentencePiece(pieces, kind="bpe")
+    [found] = check(pw.Tokenizer(model), select=["typable-special-tokens"]).findings
+    assert found.tokens == ("<end_of_turn>",)
+
+
+def test_added_tokens_that_are_not_special_are_found() -> None:
+    added = [pw.spec.AddedToken("<tool_call>", 1, special=False)]
+    tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}), added_tokens=added)
+    [found] = check(tok, select=["typable-special-tokens"]).findings
+    assert found.tokens == ("<tool_call>",)
+
+
+@pytest.mark.parametrize("code", ["typable-special-tokens", "special-look-alikes"])
+@pytest.mark.parametrize("is_in_model", [False, True])
+def test_the_advice_about_special_tokens_keeps_them_text(code: str, is_in_model: bool) -> None:
+    tok = unigram_with_markup("</s>")
+    if not is_in_model:
+        end = pw.spec.AddedToken("<end>", 1, normalized=True)
+        tok = pw.Tokenizer(
+            pw.spec.Char({"[UNK]": 0}), normalizer=pw.spec.NFKC(), added_tokens=[end]
+        )
+    [found] = check(tok, select=[code]).findings
+    text = (*found.texts, *found.tokens)[0]
+    kept = tok.encode(text, parse_special=False).ids
+    assert (1 in kept) == is_in_model
+    assert ("has all, also with `parse_special=False`" in found.advice) == is_in_model
+    assert 1 not in tok.encode_segments([(text, False)]).ids
+
+
 # ---- files
 
 
@@ -508,6 +627,11 @@ def folder_of(path: Path, **files: Any) -> Path:
         text = value if isinstance(value, str) else json.dumps(value)
         (path / f"{stem}.{suffix}").write_text(text, encoding="utf-8")
     return path
+
+
+def declared(**flags: bool) -> dict[str, Any]:
+    """Return a configuration that declares the added token of the folder with flags."""
+    return {"added_tokens_decoder": {"2": {"content": "</s>", **flags}}}
 
 
 @pytest.mark.parametrize(
@@ -528,6 +652,21 @@ def folder_of(path: Path, **files: Any) -> Path:
             },
             "warning",
             "eos_token is 'a' in tokenizer_config.json and '</s>' in special_tokens_map.json",
+        ),
+        (
+            {"tokenizer_config_json": declared(special=False)},
+            "warning",
+            "have other flags: special of '</s>' is true and false",
+        ),
+        (
+            {"tokenizer_config_json": declared(lstrip=True, special=True)},
+            "warning",
+            "have other flags: lstrip of '</s>' is false and true",
+        ),
+        (
+            {"tokenizer_config_json": {"chat_template": "a{}"}, "chat_template_jinja": "ab{}"},
+            "warning",
+            "have other chat templates: transformers reads the second",
         ),
         (
             {"tokenizer_config_json": {"eos_token": "</s>"}, "config_json": {"eos_token_id": 1}},
@@ -560,6 +699,8 @@ def test_files_that_a_loader_refuses_are_compared(tmp_path: Path) -> None:
         {"vocab_txt": "[UNK]\na\n</s>\n"},
         {"vocab_txt": "[UNK]\na\n</s>\nx\u2028x\ny\n", "vocab_json": {"y": 4}},
         {"vocab_txt": "[UNK]\r\na\r\n</s>\r\n"},
+        {"tokenizer_config_json": declared(special=True, lstrip=False)},
+        {"tokenizer_config_json": {"chat_template": "a\nb"}, "chat_template_jinja": "a\nb\n"},
         {
             "tokenizer_config_json": {"eos_token": "</s>"},
             "config_json": {"eos_token_id": 1},
@@ -611,10 +752,24 @@ def test_damaged_files_do_not_stop_a_check(tmp_path: Path, name: str, value: obj
     ],
 )
 def test_stored_lengths_are_read_differently(tmp_path: Path, change: Any, message: str) -> None:
-    path = tmp_path / "tokenizer.json"
-    change(words("a", "[PAD]")).save(path)
-    [found] = check(path, select=["differing-readers"]).findings
-    assert found.message.startswith(message)
+    tok = change(words("a", "[PAD]"))
+    tok.save(tmp_path / "tokenizer.json")
+    stored = (tmp_path / "tokenizer.json").read_bytes()
+    (tmp_path / "copy.json").write_bytes(stored)
+    (tmp_path / "tokenizer.json.gz").write_bytes(gzip.compress(stored))
+    for name in ("tokenizer.json", "copy.json", "tokenizer.json.gz"):
+        [found] = check(tmp_path / name, select=["differing-readers"]).findings
+        assert found.message.startswith(message.replace("tokenizer.json", name))
+    tok.save(tmp_path / "own.piecework")  # which no other library reads
+    assert codes(check(tmp_path / "own.piecework", select=["differing-readers"])) == []
+
+
+def test_entries_with_the_names_of_settings_are_no_settings(tmp_path: Path) -> None:
+    tokens = [*CHARACTER_OF_BYTE, "truncation", "padding", "model", "dropout"]
+    vocab = {token: id for id, token in enumerate(tokens)}
+    (tmp_path / "vocab.json").write_text(json.dumps(vocab))
+    (tmp_path / "merges.txt").write_text("#version: 0.2\n")
+    assert codes(check(tmp_path, select=["differing-readers", "loading"])) == []
 
 
 def test_a_file_beside_the_tokenizer_that_splits_otherwise_is_found(tmp_path: Path) -> None:
@@ -629,6 +784,17 @@ def test_a_file_beside_the_tokenizer_that_splits_otherwise_is_found(tmp_path: Pa
     lower.save(tmp_path / "tokenizer.json")
     [found] = check(tmp_path, select=["differing-readers"]).findings
     assert (found.texts, "vocab.txt alone" in found.message) == (("Hello",), True)
+
+
+def test_the_tokens_of_two_readers_are_shown_from_the_first_that_differs(tmp_path: Path) -> None:
+    tokens = ["[UNK]", "[CLS]", "[SEP]", "'"]
+    model = pw.spec.WordPiece({token: id for id, token in enumerate(tokens)})
+    tok = pw.Tokenizer(model, pre_tokenizer=pw.spec.WhitespaceSplit())
+    tok.save(tmp_path / "tokenizer.json")  # "don't" is one word there
+    (tmp_path / "vocab.txt").write_text("\n".join(tokens) + "\n")
+    [found] = check(tmp_path, select=["differing-readers"]).findings
+    assert found.texts == ("don't I'LL",)
+    assert found.message.endswith("differently: [UNK] and ' [UNK] [UNK] ' [UNK]")
 
 
 def test_a_vocabulary_with_capitals_needs_a_configuration(tmp_path: Path) -> None:

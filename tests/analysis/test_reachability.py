@@ -15,7 +15,7 @@ from piecework.spec.patterns import Regex
 from piecework.spec.split_patterns import PATTERNS
 from tests.data import need
 
-SPLIT = "the pre-tokenizer always splits it"
+SPLIT = "the pre-tokenizer always splits it or splits it off"
 
 
 def ids(tokens: str) -> dict[str, int]:

@@ -36,6 +36,9 @@ PLAIN_TEXT: dict[str, Any] = {
 }
 """Options that encode a text as plain text, without sampling."""
 
+NAME = re.compile(r"[<\[]\|?/?[^\W\d][\w.-]*\|?[>\]]")
+"""Names that are no text, such as `[unused12]`, `</s>` and `<|endoftext|>`."""
+
 _BYTE_ENTRY = re.compile(r"<0x([0-9A-F]{2})>")
 _FAMILIES: dict[type[Model], str] = {
     WordPiece: "WordPiece",

@@ -69,7 +69,7 @@ def reachability(tokenizer: Tokenizer, entries: Sequence[Entry]) -> Reachability
     >>> tok = pw.Tokenizer(model, pre_tokenizer=pw.spec.BertPreTokenizer())
     >>> found = reachability(tok, vocabulary_entries(tok))
     >>> found.texts, found.proofs
-    ({0: '[UNK]', 1: 'hug', 2: 'hugs'}, {3: 'the pre-tokenizer always splits it'})
+    ({0: '[UNK]', 1: 'hug', 2: 'hugs'}, {3: 'the pre-tokenizer always splits it or splits it off'})
 
     Texts are encoded without special tokens, truncation, padding and dropout, and with special tokens in a
     text as plain text.

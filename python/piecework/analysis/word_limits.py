@@ -128,7 +128,7 @@ class WordLimits:
             reads_bytes = self._reads_bytes or any(isinstance(each, ByteLevel) for each in before)
             metaspaces = [each.replacement for each in later if isinstance(each, Metaspace)]
             splits = splits or _splits(member, _as_read(span, reads_bytes, metaspaces))
-        return "the pre-tokenizer always splits it" if splits else ""
+        return "the pre-tokenizer always splits it or splits it off" if splits else ""
 
     def _spaces_ideographs(self) -> bool:
         """Return whether the words are free of ideographs that the normalizer puts between spaces."""

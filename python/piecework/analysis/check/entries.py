@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,15 +12,13 @@ from piecework import Tokenizer
 from piecework._internal.validation import counted
 from piecework.analysis.check.findings import Finding
 from piecework.analysis.check.rules import Subject, rule
-from piecework.analysis.entry_bytes import PLAIN_TEXT, Entry
+from piecework.analysis.entry_bytes import NAME, PLAIN_TEXT, Entry
 from piecework.analysis.readable import show_whitespace
 from piecework.analysis.round_trip import without_truncation_and_padding
 from piecework.spec import BPE, SentencePiece
 from piecework.vocabulary.alphabet import BYTE_TOKENS
 from piecework.vocabulary.derivations import Derivations
 
-# Names such as [unused12], <extra_id_0> and <|endoftext|>.
-_NAME = re.compile(r"[<\[]\|?[^\W\d][\w.-]*\|?[>\]]")
 _STEPS, _STEPS_PER_USE = 20, 100
 
 _ROWS = "A model keeps a row for each in every table of embeddings, and training never changes these rows."
@@ -45,7 +42,8 @@ def unreachable_entries(subject: Subject) -> Iterator[Finding]:
       character merges with it.
     - Unigram: another segmentation of the entry scores higher, by more than sums of floats round.
     - WordPiece: the entry is longer than the words that the model segments.
-    - The normalizer never outputs one of its characters, or the pre-tokenizer always splits it.
+    - The normalizer never outputs one of its characters, or the pre-tokenizer always splits it, or
+      splits it off from what would be beside it.
 
     >>> import piecework as pw
     >>> pieces = (("<unk>", 0.0), ("hug", -1.0), ("s", -2.0), ("hugs", -3.5))
@@ -75,7 +73,7 @@ def _judged(subject: Subject) -> list[Entry]:
 def _is_reserved(entry: Entry) -> bool:
     """Return whether no text is meant to give an entry, or it is a byte that any vocabulary of bytes has."""
     return (
-        bool(_NAME.fullmatch(entry.token))
+        bool(NAME.fullmatch(entry.token))
         or (len(entry.data.strip()) <= 1 and entry.text is None)
         or entry.is_byte
     )
@@ -151,9 +149,9 @@ def unfound_entries(subject: Subject) -> Iterator[Finding]:
 def reserved_entries(subject: Subject) -> Iterator[Finding]:
     """Find entries that no text is meant to give: control pieces, reserved names, bytes without use.
 
-    They are no mistake. Names such as `[unused12]` are there for tokens of yours: `piecework add
-    --replace-unused`. A vocabulary of all 256 bytes has 13 that UTF-8 never contains, and byte pieces such as
-    `<0x41>` are not used where the character has an entry.
+    They are no mistake. Names such as `[unused12]` are there for tokens of yours:
+    `piecework add TOKENIZER WORDS --replace-unused -o FILE`. A vocabulary of all 256 bytes has 13 that UTF-8
+    never contains, and byte pieces such as `<0x41>` are not used where the character has an entry.
 
     >>> import piecework as pw
     >>> model = pw.spec.WordPiece({"[UNK]": 0, "[unused0]": 1, "hug": 2})
@@ -171,7 +169,7 @@ def reserved_entries(subject: Subject) -> Iterator[Finding]:
     unknown = subject.spec.model.unk_token
     control = [entry for entry in found.outside if entry.token != unknown]
     reserved = [e for e in subject.entries if e.id in found.proofs and _is_reserved(e)]
-    names = [entry for entry in reserved if _NAME.fullmatch(entry.token) and not entry.is_byte]
+    names = [entry for entry in reserved if NAME.fullmatch(entry.token) and not entry.is_byte]
     data = [entry for entry in reserved if entry not in names]
     kinds = {"control piece": control, "name": names, "unused byte": data}
     if any(kinds.values()):
@@ -190,7 +188,7 @@ def reserved_entries(subject: Subject) -> Iterator[Finding]:
     "vocabulary",
     "note",
     cost="Each takes a row of the embeddings that training seldom changes.",
-    advice="`piecework prune` removes them before a model is trained.",
+    advice="train Unigram, which has no steps; `piecework prune` keeps them, as BPE merges by way of them.",
 )
 def residue_entries(subject: Subject) -> Iterator[Finding]:
     """Find BPE entries that your texts use only as steps to longer entries.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from piecework import PieceworkError, Tokenizer
@@ -16,12 +17,15 @@ from piecework.analysis.entry_bytes import PLAIN_TEXT
 from piecework.analysis.round_trip import without_truncation_and_padding
 from piecework.errors import ArgumentError
 from piecework.io.names import tokenizer_file
-from piecework.io.read_file import file_bytes, json_object
+from piecework.io.read_file import file_bytes
+from piecework.io.source_bytes import gunzipped, source_bytes
 from piecework.spec import BPE
 from piecework.spec.custom import CustomStage
 
 _TOKENIZER, _CONFIG, _ROLES = "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"
-_SHOWN = 8
+_TEMPLATE = "chat_template.jinja"
+_FLAGS = ("special", "normalized", "lstrip", "rstrip", "single_word")
+_SHOWN, _SHOWN_CHARS = 8, 40
 _LONG = 10_000
 _MODEL_CONFIGS = ("config.json", "generation_config.json")
 _OTHER_FILES = (
@@ -104,7 +108,8 @@ def unchecked(subject: Subject) -> Iterator[Finding]:
     "warning",
     reads_files=True,
     cost="Other libraries give other ids for the same text.",
-    advice="load the file by its own path, or compare with `piecework verify --against`.",
+    advice="load the file by its own path, or compare with `piecework verify FOLDER --against transformers "
+    "CORPUS`.",
 )
 def loader_warning(subject: Subject) -> Iterator[Finding]:
     """Find what the loader warns of, such as a class of transformers that replaces stages of the file.
@@ -132,14 +137,16 @@ def loader_warning(subject: Subject) -> Iterator[Finding]:
     "error",
     reads_files=True,
     cost="Libraries read different files, so that a text has other ids in training and in use.",
-    advice="write the folder again from the file of the training: `piecework convert FILE FOLDER`.",
+    advice="write the folder again from the file of the training: `piecework convert FILE FOLDER/`.",
 )
 def contradicting_files(subject: Subject) -> Iterator[Finding]:
     """Find files of a folder that say different things about the same entry, role or size.
 
     Compared are ids of entries in `tokenizer.json`, `vocab.txt`, `vocab.json`, `added_tokens.json` and
     `added_tokens_decoder`; merges; roles in `special_tokens_map.json` and `tokenizer_config.json`; and the
-    `vocab_size` and the ids of roles in `config.json` and `generation_config.json`. Roles are a warning.
+    `vocab_size` and the ids of roles in `config.json` and `generation_config.json`. Compared, too, and a
+    warning as roles are: the flags of added tokens in `added_tokens_decoder`, and the chat template of
+    `tokenizer_config.json` with `chat_template.jinja`.
 
     >>> import json, pathlib, tempfile
     >>> import piecework as pw
@@ -164,6 +171,8 @@ def contradicting_files(subject: Subject) -> Iterator[Finding]:
     yield from _other_ids(folder)
     yield from _other_merges(folder)
     yield from _other_roles(folder)
+    yield from _other_flags(folder)
+    yield from _other_templates(folder)
     if subject.tokenizer is not None:
         yield from _other_sizes(folder, subject.tokenizer)
 
@@ -173,16 +182,16 @@ def contradicting_files(subject: Subject) -> Iterator[Finding]:
     "files",
     "warning",
     cost="The same folder gives other ids, or other text, in another library.",
-    advice="keep the files of one reader, and compare ids with `piecework verify --against`.",
+    advice="keep the files of one reader; compare: `piecework verify FOLDER --against transformers CORPUS`.",
 )
 def differing_readers(subject: Subject) -> Iterator[Finding]:
     """Find settings and files that libraries read in different ways, with a text that shows it.
 
     Texts with spaces, digits and many scripts are encoded with the folder, as transformers reads it, and with
     each of its files alone, as tokenizers, sentencepiece and slow classes read them. Further: truncation,
-    padding and dropout in `tokenizer.json`, which tokenizers applies to every text and transformers on
-    request; `clean_up_tokenization_spaces` of BPE, which transformers 4 applies and 5 does not; and the
-    capital letters of a `vocab.txt` alone, which BERT's class lowers by default.
+    padding and dropout in a file such as `tokenizer.json`, which tokenizers applies to every text and
+    transformers on request; `clean_up_tokenization_spaces` of BPE, which transformers 4 applies and 5 does
+    not; and the capital letters of a `vocab.txt` alone, which BERT's class lowers by default.
 
     >>> import pathlib, tempfile
     >>> import piecework as pw
@@ -204,8 +213,7 @@ def differing_readers(subject: Subject) -> Iterator[Finding]:
     source = tokenizer_file(subject.path)
     folder = _Folder(subject.path if os.path.isdir(subject.path) else os.path.dirname(source))
     name = os.path.basename(source)
-    if name == _TOKENIZER:
-        yield from _stored_settings(folder)
+    yield from _stored_settings(name, _object_in(source))
     if os.path.isdir(subject.path):
         yield from _other_texts(folder, subject.loaded, name)
     config = folder.json(_CONFIG)
@@ -233,10 +241,7 @@ class _Folder:
         return os.path.isfile(self.path(name))
 
     def json(self, name: str) -> dict[str, Any]:
-        try:
-            return json_object(self.path(name)) if self.has(name) else {}
-        except PieceworkError:
-            return {}
+        return _object_in(self.path(name)) if self.has(name) else {}
 
     def lines(self, name: str) -> list[str]:
         data = file_bytes(self.path(name), "lines") if self.has(name) else b""
@@ -255,6 +260,15 @@ class _Folder:
                 return Tokenizer.load(self.path(name), merges=merges)
         except PieceworkError:
             return None
+
+
+def _object_in(path: str) -> dict[str, Any]:
+    """Return the JSON object in a file, gzipped or not; another file has an empty one."""
+    try:
+        found = json.loads(gunzipped(source_bytes(path), path))
+    except (PieceworkError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 # ---- files that contradict each other
@@ -334,6 +348,52 @@ def _other_roles(folder: _Folder) -> Iterator[Finding]:
             yield Finding(message, severity="warning", tokens=(one, other))
 
 
+def _other_flags(folder: _Folder) -> Iterator[Finding]:
+    """Yield a finding if added tokens have other flags in the configuration, which transformers reads."""
+    added = folder.json(_TOKENIZER).get("added_tokens")
+    declared = folder.json(_CONFIG).get("added_tokens_decoder")
+    tokens = declared.values() if isinstance(declared, dict) else ()
+    others = {
+        one["content"]: one
+        for one in tokens
+        if isinstance(one, dict) and isinstance(one.get("content"), str)
+    }
+    differ = [
+        (one["content"], flag, one[flag], others[one["content"]][flag])
+        for one in (added if isinstance(added, list) else ())
+        if isinstance(one, dict)
+        and isinstance(one.get("content"), str)
+        and one["content"] in others
+        for flag in _FLAGS
+        if flag in one and one[flag] != others[one["content"]].get(flag, one[flag])
+    ]
+    if differ:
+        token, flag, *values = differ[0]
+        shown = " and ".join(str(value).lower() for value in values)
+        message = f"{_TOKENIZER} and {_CONFIG} have other flags: {flag} of {token!r} is {shown}"
+        names = tuple(dict.fromkeys(token for token, *_ in differ))
+        more = f", and {len(names) - 1:,} more tokens differ" if len(names) > 1 else ""
+        yield Finding(f"{message}{more}", severity="warning", tokens=names)
+
+
+def _other_templates(folder: _Folder) -> Iterator[Finding]:
+    stored = folder.json(_CONFIG).get("chat_template")
+    alone = "\n".join(folder.lines(_TEMPLATE)).strip()
+    if isinstance(stored, str) and alone and stored.strip() != alone:
+        first = _first_difference(stored.strip(), alone)
+        shown = (one[first : first + _SHOWN_CHARS] for one in (stored.strip(), alone))
+        message = (
+            f"{_CONFIG} and {_TEMPLATE} have other chat templates: transformers reads the second"
+        )
+        yield Finding(message, severity="warning", advice="remove one of them.", texts=tuple(shown))
+
+
+def _first_difference(one: Sequence[object], other: Sequence[object]) -> int:
+    """Return the index of the first item that differs; the length of the shorter one if none does."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
 def _content(token: object) -> object:
     return token.get("content") if isinstance(token, dict) else token
 
@@ -369,18 +429,18 @@ def _ids(value: object) -> list[int]:
 # ---- settings that libraries read in different ways
 
 
-def _stored_settings(folder: _Folder) -> Iterator[Finding]:
-    saved = folder.json(_TOKENIZER)
+def _stored_settings(name: str, saved: dict[str, Any]) -> Iterator[Finding]:
+    model = saved.get("model")
+    if not isinstance(model, dict):  # a vocab.json can have an entry "padding"
+        return
     for setting in ("truncation", "padding"):
         if saved.get(setting) is not None:
-            message = (
-                f"tokenizer.json has {setting}: tokenizers applies it, transformers on request"
-            )
+            message = f"{name} has {setting}: tokenizers applies it, transformers on request"
             advice = f"remove it: `without_{setting}()`, then save."
             yield Finding(message, advice=advice, texts=(_changed_by(saved[setting]),))
-    dropout = folder.model().get("dropout")
+    dropout = model.get("dropout")
     if dropout:
-        message = f"tokenizer.json has dropout {dropout}: tokenizers draws other ids at each call"
+        message = f"{name} has dropout {dropout}: tokenizers draws other ids at each call"
         yield Finding(message, texts=("Hello",))
 
 
@@ -403,8 +463,10 @@ def _other_texts(folder: _Folder, tokenizer: Tokenizer, own: str) -> Iterator[Fi
         ]
         for text, one, alone in zip(_TEXTS, *map(_tokens, rows), strict=True):
             if one != alone:
-                shown = " and ".join(" ".join(tokens[:_SHOWN]) for tokens in (one, alone))
-                message = f"the folder and its {name} alone split a text differently: {shown}"
+                first = _first_difference(one, alone)
+                shown = (" ".join(tokens[first : first + _SHOWN]) for tokens in (one, alone))
+                message = f"the folder and its {name} alone split a text differently: "
+                message += " and ".join(tokens or "nothing more" for tokens in shown)
                 yield Finding(message, texts=(text,))
                 break
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeAlias
 
 from piecework import Sampling, Tokenizer
 from piecework._internal.validation import counted
 from piecework.analysis.check.findings import Finding, Severity
 from piecework.analysis.check.rules import Subject, rule
-from piecework.analysis.entry_bytes import PLAIN_TEXT
+from piecework.analysis.entry_bytes import NAME, PLAIN_TEXT
 from piecework.analysis.round_trip import unknown_id_of, without_truncation_and_padding
 from piecework.chat import apply_chat_template
 from piecework.errors import TemplateError
+
+TextAndId: TypeAlias = tuple[str, int]
 
 _AS_GIVEN: dict[str, Any] = {"add_special_tokens": False, "sampling": Sampling(nbest_size=1)}
 _QUESTION, _REPLY, _NEXT = "first question", "the reply", "next question"
@@ -22,6 +24,9 @@ _TURNS = [
     {"role": "assistant", "content": _REPLY},
     {"role": "user", "content": _NEXT},
 ]
+_SEGMENTS = (
+    "encode text of users with `encode_segments([(text, False)])`, which gives no such token"
+)
 _WIDE = {code: code + 0xFEE0 for code in range(0x21, 0x7F)}
 _ACCENT, _SOFT_HYPHEN, _ZERO_WIDTH = "\u0301", "\u00ad", "\u200b"
 
@@ -38,7 +43,8 @@ def typable_special_tokens(subject: Subject) -> Iterator[Finding]:
 
     Each declared special token is encoded with the defaults of the file. Most tokenizers parse them, so this
     is a note. It is a warning if the file has a chat template, and a message with the markers of other turns,
-    rendered and encoded as text, gives the special tokens of a conversation with these turns.
+    rendered and encoded as text, gives the special tokens of a conversation with these turns. Entries with a
+    name such as `</s>` or `<tool_call>` that are not declared special are a finding of their own.
 
     >>> import piecework as pw
     >>> model, end = pw.spec.Char({"[UNK]": 0, "a": 1}), pw.spec.AddedToken("<end>", 2)
@@ -55,14 +61,24 @@ def typable_special_tokens(subject: Subject) -> Iterator[Finding]:
     Sources: GHSA-g5f9-3xfg-p9mf; transformers issue 29279.
     """
     tokenizer = subject.loaded
-    special = _special_tokens(tokenizer)
-    rows = zip(special.items(), _rows(tokenizer, list(special)), strict=True)
-    typable = [token for (token, id), ids in rows if id in ids]
-    if not typable:
-        return
+    typable = _read_in(tokenizer, _special_tokens(tokenizer).items())
+    if typable:
+        yield _typable(tokenizer, typable)
+    named = _read_in(tokenizer, _named_entries(tokenizer).items())
+    if named:
+        read = "is" if len(named) == 1 else "are"
+        entries = f"{counted(len(named), 'entry')} with a name such as {named[0][0]!r}"
+        message = f"{entries} {read} read in plain text, and not declared special"
+        tokens, ids = zip(*named, strict=True)
+        yield Finding(message, advice=f"{_SEGMENTS}.", tokens=tokens, ids=ids)
+
+
+def _typable(tokenizer: Tokenizer, typable: Sequence[TextAndId]) -> Finding:
+    tokens, ids = zip(*typable, strict=True)
     read = "is" if len(typable) == 1 else "are"
-    message = f"{counted(len(typable), 'special token')} {read} read in plain text, such as {typable[0]!r}"
-    ids = tuple(special[token] for token in typable)
+    message = (
+        f"{counted(len(typable), 'special token')} {read} read in plain text, such as {tokens[0]!r}"
+    )
     forged = [one for one in _forgeries(tokenizer) if one.is_forged_as_text(tokenizer)]
     if forged:
         message += (
@@ -70,7 +86,17 @@ def typable_special_tokens(subject: Subject) -> Iterator[Finding]:
         )
     severity: Severity = "warning" if forged else "note"
     texts = tuple(one.message for one in forged)
-    yield Finding(message, severity=severity, tokens=tuple(typable), ids=ids, texts=texts)
+    advice = _advice(tokenizer, typable)
+    return Finding(message, severity=severity, advice=advice, tokens=tokens, ids=ids, texts=texts)
+
+
+def _advice(tokenizer: Tokenizer, texts: Sequence[TextAndId]) -> str:
+    """Return what to do where `parse_special=False` still gives the tokens; empty where it does not."""
+    left = _read_in(tokenizer, texts, parse_special=False)
+    if not left:
+        return ""
+    still = f"{len(left)} of {len(texts)}" if len(left) < len(texts) else "all"
+    return f"{_SEGMENTS}; the model's vocabulary has {still}, also with `parse_special=False`."
 
 
 @rule(
@@ -103,25 +129,26 @@ def special_look_alikes(subject: Subject) -> Iterator[Finding]:
     Source: transformers issue 29279.
     """
     tokenizer = subject.loaded
-    special = _special_tokens(tokenizer)
+    tokens = {**_special_tokens(tokenizer), **_named_entries(tokenizer)}
     tried = [
-        (token, text)
-        for token, id in special.items()
+        (text, id)
+        for token, id in tokens.items()
         if id != unknown_id_of(tokenizer)  # which any unknown text gives
         for text in _look_alikes(token)
         if token not in text
     ]
-    found: dict[str, str] = {}
-    for (token, text), row in zip(
-        tried, _rows(tokenizer, [text for _, text in tried]), strict=True
-    ):
-        if special[token] in row:
-            found.setdefault(token, text)
+    found: dict[int, str] = {}
+    for text, id in _read_in(tokenizer, tried):
+        found.setdefault(id, text)
     if found:
-        ids = tuple(special[token] for token in found)
         have = "has" if len(found) == 1 else "have"
-        message = f"{counted(len(found), 'special token')} {have} look-alikes that become the token"
-        yield Finding(message, tokens=tuple(found), ids=ids, texts=tuple(found.values()))
+        yield Finding(
+            f"{counted(len(found), 'special token')} {have} look-alikes that become the token",
+            advice=_advice(tokenizer, [(text, id) for id, text in found.items()]),
+            tokens=tuple(token for token, id in tokens.items() if id in found),
+            ids=tuple(found),
+            texts=tuple(found.values()),
+        )
 
 
 @rule(
@@ -214,6 +241,26 @@ def _special_tokens(tokenizer: Tokenizer) -> dict[str, int]:
     return {token: id for token, id in tokens.items() if id not in others and len(token) > 1}
 
 
+def _named_entries(tokenizer: Tokenizer) -> dict[str, int]:
+    """Return the entries that look like markup, are not declared special, and that no plain segment gives.
+
+    Training can learn `<br>` from text, and a plain segment gives it; `encode_segments` guards added tokens,
+    user-defined pieces, and pieces of Unigram such as `</s>`.
+    """
+    special = _special_tokens(tokenizer).values()
+    declared = {*tokenizer.special_token_ids, *special, unknown_id_of(tokenizer)}
+    named = sorted(
+        (id, token)
+        for token, id in tokenizer.get_vocab().items()
+        if id not in declared and NAME.fullmatch(token)
+    )
+    return {
+        token: id
+        for id, token in named
+        if id not in tokenizer.encode_segments([(token, False)]).ids
+    }
+
+
 def _plain_unknown_id(tokenizer: Tokenizer) -> int | None:
     """Return the id of the unknown token, None if it has another role and its text is not unknown."""
     unknown = unknown_id_of(tokenizer)
@@ -228,11 +275,19 @@ def _plain_unknown_id(tokenizer: Tokenizer) -> int | None:
     return unknown if unknown in tokenizer.encode(text, **PLAIN_TEXT).ids else None
 
 
-def _rows(tokenizer: Tokenizer, texts: list[str]) -> list[list[int]]:
+def _read_in(tokenizer: Tokenizer, texts: Iterable[TextAndId], **options: Any) -> list[TextAndId]:
+    """Return the texts whose encoding has the id beside them."""
+    listed = list(texts)
+    rows = _rows(tokenizer, [text for text, _ in listed], **options)
+    return [pair for pair, row in zip(listed, rows, strict=True) if pair[1] in row]
+
+
+def _rows(tokenizer: Tokenizer, texts: list[str], **options: Any) -> list[list[int]]:
     """Return the ids of each text with the defaults of the tokenizer; none if it refuses special tokens."""
     if tokenizer.parse_special == "refuse":
         return [[] for _ in texts]
-    return without_truncation_and_padding(tokenizer).encode_batch(texts, **_AS_GIVEN).to_lists()
+    plain = without_truncation_and_padding(tokenizer)
+    return plain.encode_batch(texts, **{**_AS_GIVEN, **options}).to_lists()
 
 
 def _look_alikes(token: str) -> Iterator[str]:

@@ -41,6 +41,10 @@ _OWN = 40
 _FORMS = (
     "keep it if these characters do not matter to the task; else train with NFC or no normalizer."
 )
+_KEEP_MARKS = (
+    "train again with the preset bert-cased, or with a `train.Preset` whose normalizer is "
+    "`spec.BertNormalizer(strip_accents=False)`."
+)
 _DECODER = "load the folder, which names a class with a decoder, or add one: `with_decoder`."
 
 
@@ -50,7 +54,7 @@ _DECODER = "load the folder, which names a class with a decoder, or add one: `wi
     "note",
     cost="A model cannot read these characters or write them; a word with one can be unknown as a whole.",
     advice="train byte-level BPE, or with byte fallback, or on text that has these characters; "
-    "`piecework extend` adds entries.",
+    "`piecework add TOKENIZER WORDS -o FILE` adds words that have them.",
 )
 def lost_characters(subject: Subject) -> Iterator[Finding]:
     """Find characters that encoding and decoding loses.
@@ -142,11 +146,8 @@ def changed_text(subject: Subject) -> Iterator[Finding]:
         message = (
             f"the normalizer removes {counted(len(vowels), 'vowel sign')}: {_by_script(vowels)}"
         )
-        advice = (
-            "train again with spec.BertNormalizer(strip_accents=False), or with a cased preset."
-        )
         shown = tuple(_one_of_each(vowels))
-        yield Finding(message, severity="warning", advice=advice, texts=shown)
+        yield Finding(message, severity="warning", advice=_KEEP_MARKS, texts=shown)
     if kinds:
         parts = [f"{_CHANGES[change]} ({_by_script(found)})" for change, found in kinds.items()]
         yield Finding(
@@ -172,7 +173,8 @@ def _is_vowel(character: str) -> bool:
     "text",
     "warning",
     cost="A word that has such a character at the other place is unknown, or loses it.",
-    advice="train again: piecework gives every character both forms; `piecework extend` adds entries.",
+    advice="train again: piecework gives every character both forms; `piecework add TOKENIZER WORDS -o FILE` "
+    "adds words that have it.",
 )
 def one_form_characters(subject: Subject) -> Iterator[Finding]:
     """Find characters that are known at the start of a word and not inside, or the other way round.
