@@ -96,6 +96,7 @@ class Meter:
             subprocess.run(command, check=True, capture_output=True)
             sizes = (str(VOCAB_SIZE), str(TEXT_BYTES))
             self._python(where, PREPARE, str(self.text), str(self.folder), *sizes, *MODELS)
+        self._encode(where, MODELS[0], 0)  # the first process also writes bytecode
         found = {}
         for model in MODELS:
             start, once, often = (
@@ -139,12 +140,15 @@ class Meter:
     def _instructions(self, where: Path, model: str, passes: int) -> int:
         """Return the instructions of a process that encodes the text some times."""
         command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
-        path, size = str(self.folder / f"{model}.json"), str(TEXT_BYTES)
-        arguments = (path, str(self.text), size, str(passes))
-        done = self._python(where, ENCODE, *arguments, before=command)
+        done = self._encode(where, model, passes, command)
         found = re.search(r"Collected : (\d+)", done)
         assert found, done
         return int(found[1])
+
+    def _encode(self, where: Path, model: str, passes: int, before: list[str] | None = None) -> str:
+        path, size = str(self.folder / f"{model}.json"), str(TEXT_BYTES)
+        arguments = (path, str(self.text), size, str(passes))
+        return self._python(where, ENCODE, *arguments, before=before)
 
     def _python(
         self, where: Path, code: str, *arguments: str, before: list[str] | None = None

@@ -84,7 +84,8 @@ def installed(library: str, version: str, folder: Path) -> Path:
     target = folder / f"{library.replace('_', '-')}-{version}"
     if not target.is_dir():
         wanted = [f"{library}=={version}", *BESIDES.get(library, [])]
-        options = ["--quiet", "--only-binary", ":all:", "--target", target]
+        # pip would compare them with what this environment has, which they replace on the path.
+        options = ["--quiet", "--no-warn-conflicts", "--only-binary", ":all:", "--target", target]
         subprocess.run([sys.executable, "-m", "pip", "install", *options, *wanted], check=True)
     return target
 

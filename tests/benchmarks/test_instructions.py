@@ -54,6 +54,22 @@ def test_the_first_commit_over_the_limit_is_found(
     assert meter.slower_commit("yesterday").startswith(f"commit{slow} title\n")
 
 
+def test_the_process_that_writes_bytecode_is_not_counted(
+    meter: instructions.Meter, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    counted: list[bool] = []
+
+    def python(where: Path, code: str, *arguments: str, before: list[str] | None = None) -> str:
+        counted.append(before is not None)
+        return "Collected : 5"
+
+    meter.text.write_text("text")
+    monkeypatch.setattr(instructions, "import_folder", lambda build, folder: folder)
+    monkeypatch.setattr(meter, "_python", python)
+    meter.counts(tmp_path)
+    assert counted == [False] + [True] * 3 * len(instructions.MODELS)
+
+
 def test_two_builds_or_a_time_are_needed() -> None:
     command = [sys.executable, str(BENCHMARKS / "instructions.py"), "one"]
     done = subprocess.run(command, capture_output=True, text=True)
