@@ -268,7 +268,8 @@ install-capi:
 	@$(INSTALL_CAPI) release "$(DESTDIR)$(PREFIX)" "$(PREFIX)"
 
 test-capi: $(CAPI)/.built $(VENV)/.test-tools
-	PIECEWORK_CAPI="$(CURDIR)/$(CAPI)" $(BIN)/python -m pytest --numprocesses logical --dist loadfile tests/capi $(PYTEST)
+	PIECEWORK_CAPI="$(CURDIR)/$(CAPI)" PIECEWORK_POSTGRES_HEADERS="$$(tools/postgres_headers.sh build/postgres-headers)" \
+	  $(BIN)/python -m pytest --numprocesses logical --dist loadfile tests/capi $(PYTEST)
 
 test-golden-rust:
 	cargo test --locked --quiet --manifest-path examples/golden/rust/Cargo.toml --target-dir build/golden-rust

@@ -1,8 +1,8 @@
 """The extension for PostgreSQL, in a server of its own that another user than root runs.
 
 The programs of the server are copied, because a copy looks for extensions beside itself: nothing is
-installed on the machine. Needs `apt install postgresql postgresql-server-dev-15`;
-PIECEWORK_POSTGRES_HEADERS names another folder of server headers.
+installed on the machine. Needs `apt install postgresql` and the headers of the server;
+PIECEWORK_POSTGRES_HEADERS names their folder, which `make test-capi` finds or fetches.
 """
 
 from __future__ import annotations
