@@ -15,12 +15,12 @@ without those with rare characters. All learners get the same words, and no spec
 
 MinGram (Land 2026, arXiv 2606.27019) is written here anew, after its published code: seeds are entries of
 BPE, 1.15 times as many as are to be learned; two passes of hard EM count the pieces on the path with the
-fewest tokens, where scores decide ties; one step keeps the characters and the pieces with the best scores,
-and two passes more re-estimate them. MinGram-PP has 8 times as many seeds. After each two passes, it removes
-the tenth of the pieces whose removal adds the fewest tokens, by the bound of PathPiece (Schmidt et al.
-2024): each use of a piece costs the cheapest path that breaks it, or replaces it by a longer piece.
-`mingram-pp-20` removes a fifth. They are no learners of the package, because pruning with
-`segmentation="shortest"`, which is MinGram-PP with other seeds and exact losses, takes fewer tokens.
+fewest tokens, where scores decide ties, and drop unused pieces; one step keeps the characters and the pieces
+with the best scores, and two passes more re-estimate them. MinGram-PP has 8 times as many seeds. After each
+two passes, it removes the tenth of the pieces whose removal adds the fewest tokens, by the bound of
+PathPiece (Schmidt et al. 2024): each use of a piece costs the cheapest path that breaks it, or replaces it
+by a longer piece. `mingram-pp-20` removes a fifth. They are no learners of the package, because pruning
+with `segmentation="shortest"`, which is MinGram-PP with other seeds and exact losses, takes fewer tokens.
 """
 
 from __future__ import annotations
@@ -97,10 +97,9 @@ def sentencepiece(kind: str = "unigram", **settings: Any) -> Learn:
 def mingram(counts: pw.Counts, alphabet: Alphabet, size: int) -> Unigram:
     """Learn as MinGram is published: keep the pieces with the best scores, in one step."""
     pieces, scores = bpe_seeds(counts, alphabet, size, MINGRAM_SEEDS)
-    scores = re_estimated(pieces, scores, counts)
+    pieces, scores = re_estimated(pieces, scores, counts, size)
     kept = best(pieces, scores, size)
-    pieces, scores = pieces[kept], scores[kept]
-    return fewest_tokens(pieces, re_estimated(pieces, scores, counts))
+    return fewest_tokens(*re_estimated(pieces[kept], scores[kept], counts, size))
 
 
 def mingram_pp(step: float) -> Learn:
@@ -108,15 +107,14 @@ def mingram_pp(step: float) -> Learn:
 
     def learn(counts: pw.Counts, alphabet: Alphabet, size: int) -> Unigram:
         pieces, scores = bpe_seeds(counts, alphabet, size, PP_SEEDS)
-        scores = re_estimated(pieces, scores, counts)
+        pieces, scores = re_estimated(pieces, scores, counts, size)
         while len(pieces) > size:
             removable = sum(len(piece) > 1 for piece in pieces)
             smaller = max(len(pieces) - int(step * removable), size)
             losses = added_tokens(pieces, scores, counts)
             # Equal losses keep the order of the scores.
             kept = best(pieces, losses, smaller, np.argsort(-scores, kind="stable"))
-            pieces, scores = pieces[kept], scores[kept]
-            scores = re_estimated(pieces, scores, counts)
+            pieces, scores = re_estimated(pieces[kept], scores[kept], counts, size)
         return fewest_tokens(pieces, scores)
 
     return learn
@@ -128,7 +126,7 @@ def bpe_seeds(counts: pw.Counts, alphabet: Alphabet, size: int, factor: float) -
     seeds = characters + ceil(factor * (size - characters))
     model = bpe(counts, alphabet, seeds)
     pieces = np.array(sorted(model.vocab, key=model.vocab.__getitem__), object)
-    return pieces, log_shares(encoded(model, counts.words), len(pieces), counts)
+    return pieces, log_shares(uses(encoded(model, counts.words), len(pieces), counts))
 
 
 def best(pieces: Any, values: Any, size: int, order: Any = None) -> Any:
@@ -142,18 +140,23 @@ def best(pieces: Any, values: Any, size: int, order: Any = None) -> Any:
     return np.sort(ranked[:size])
 
 
-def re_estimated(pieces: Any, scores: Any, counts: pw.Counts) -> Any:
-    """Return the scores after passes of hard EM."""
+def re_estimated(pieces: Any, scores: Any, counts: pw.Counts, size: int) -> tuple[Any, Any]:
+    """Return pieces and scores after passes of hard EM, which drop unused pieces while `size` are left."""
     for _ in range(MINGRAM_PASSES):
-        batch = encoded(fewest_tokens(pieces, scores), counts.words)
-        scores = log_shares(batch, len(pieces), counts)
-    return scores
+        found = uses(encoded(fewest_tokens(pieces, scores), counts.words), len(pieces), counts)
+        kept = best(pieces, found, max(size, np.count_nonzero(found)))
+        pieces, scores = pieces[kept], log_shares(found)[kept]
+    return pieces, scores
 
 
-def log_shares(batch: pw.Batch, pieces: int, counts: pw.Counts) -> Any:
-    """Return the logarithms of the shares of the pieces in the words."""
+def uses(batch: pw.Batch, pieces: int, counts: pw.Counts) -> Any:
+    """Return how often each piece is used in the words."""
     weights = np.repeat(counts.counts.astype(np.int64), batch.lengths)
-    uses = np.bincount(batch.ids, weights, pieces)
+    return np.bincount(batch.ids, weights, pieces)
+
+
+def log_shares(uses: Any) -> Any:
+    """Return the logarithms of the shares of the pieces; an unused piece has half a use."""
     return np.log(np.maximum(uses, 0.5) / uses.sum())
 
 
