@@ -196,7 +196,7 @@ def test_many_entries_with_line_ends_are_a_warning_and_few_a_note() -> None:
         assert (found.severity, len(found.ids)) == (severity, len(tokens))
 
 
-def test_markers_of_words_are_not_spaces_beside_a_line_end() -> None:
+def test_markers_of_words_are_not_characters_beside_a_line_end() -> None:
     marked = words("▁\n", "▁").with_decoder(pw.spec.MetaspaceDecoder())
     model = pw.spec.BPE({"\n</w>": 0, "\n": 1}, (), end_of_word_suffix="</w>")
     for tok in (marked, pw.Tokenizer(model)):
@@ -215,8 +215,8 @@ def test_entries_with_a_carriage_return_only_are_a_note() -> None:
     assert "few" in one.cost
 
 
-def test_entries_of_line_ends_alone_are_fine() -> None:
-    tok = words("\n", "\r\n", "\n\n", "  ", ";", "\\n", "\u2028a")
+def test_line_ends_alone_or_after_spaces_are_fine() -> None:
+    tok = words("\n", "\r\n", "\n\n", "  ", ";", "\\n", "\u2028a", "  \n", "\n\t\n")
     assert codes(check(tok, select=["line-end-entries"])) == []
 
 
