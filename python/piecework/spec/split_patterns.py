@@ -58,8 +58,12 @@ def _joined_at_spaces(pattern: str, ending: str, mark: str = "") -> str:
 
 
 def _digits_from_the_right(pattern: str) -> str:
-    """Return a pattern that groups the digits of a number from its end, as commas do: 1 234 567."""
-    return pattern.replace(r"\p{N}{1,3}|", r"\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))|")
+    """Return a pattern that groups the digits of a number from its end, as commas do: 1 234 567.
+
+    Only the first group of a number looks ahead, so engines that backtrack take linear time.
+    """
+    first = r"(?<!\p{N})\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))"
+    return pattern.replace(r"\p{N}{1,3}|", first + r"|\p{N}{3}|")
 
 
 def _line_ends_apart(pattern: str) -> str:
