@@ -13,10 +13,14 @@ without those with rare characters. All learners get the same words, and no spec
     seconds        CPU seconds of learning
     MB             what learning adds to the memory of the process, in a process of its own
 
-MinGram is written here from the abstract of arXiv 2606.27019: seeds are entries of BPE; hard EM counts the
-pieces on the path with the fewest tokens, where scores decide ties; one step keeps the pieces with the best
-scores. The number of seeds, twice the size, and of iterations, two, are ours. It is no learner of the
-package, because pruning with `segmentation="shortest"` takes fewer tokens in every column.
+MinGram (Land 2026, arXiv 2606.27019) is written here anew, after its published code: seeds are entries of
+BPE, 1.15 times as many as are to be learned; two passes of hard EM count the pieces on the path with the
+fewest tokens, where scores decide ties, and drop unused pieces; one step keeps the characters and the pieces
+with the best scores, and two passes more re-estimate them. MinGram-PP has 8 times as many seeds. After each
+two passes, it removes the tenth of the pieces whose removal adds the fewest tokens, by the bound of
+PathPiece (Schmidt et al. 2024): each use of a piece costs the cheapest path that breaks it, or replaces it
+by a longer piece. `mingram-pp-20` removes a fifth. They are no learners of the package, because pruning
+with `segmentation="shortest"`, which is MinGram-PP with other seeds and exact losses, takes fewer tokens.
 """
 
 from __future__ import annotations
@@ -29,8 +33,9 @@ import sys
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Sequence
-from itertools import accumulate
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate, pairwise
+from math import ceil, inf
 from pathlib import Path
 from typing import Any
 
@@ -46,8 +51,8 @@ WORD_MARK = "▁"
 CHARACTERS = Pipeline(BertNormalizer(strip_accents=False), BertPreTokenizer())
 # Less than the difference of two numbers of tokens, and more than that of the scores of two segmentations.
 TOKEN_COST = 1000.0
-MINGRAM_SEEDS = 2
-MINGRAM_ITERATIONS = 2
+MINGRAM_PASSES = 2
+MINGRAM_SEEDS, PP_SEEDS = 1.15, 8.0  # times the entries to learn
 
 Alphabet = tuple[str, ...]
 Learn = Callable[[pw.Counts, Alphabet, int], Any]
@@ -90,25 +95,118 @@ def sentencepiece(kind: str = "unigram", **settings: Any) -> Learn:
 
 
 def mingram(counts: pw.Counts, alphabet: Alphabet, size: int) -> Unigram:
-    """Learn as MinGram is described."""
-    learned = bpe_trainer(alphabet, MINGRAM_SEEDS * size).learn_vocabulary(counts)
-    pieces = np.array(learned.entries, object)
-    scores = np.zeros(len(pieces))
-    for _ in range(MINGRAM_ITERATIONS):
-        scores = hard_scores(pieces, scores, counts)
+    """Learn as MinGram is published: keep the pieces with the best scores, in one step."""
+    pieces, scores = bpe_seeds(counts, alphabet, size, MINGRAM_SEEDS)
+    pieces, scores = re_estimated(pieces, scores, counts, size)
+    kept = best(pieces, scores, size)
+    return fewest_tokens(*re_estimated(pieces[kept], scores[kept], counts, size))
+
+
+def mingram_pp(step: float) -> Learn:
+    """Return how to learn as MinGram-PP, which removes this share of the pieces at once."""
+
+    def learn(counts: pw.Counts, alphabet: Alphabet, size: int) -> Unigram:
+        pieces, scores = bpe_seeds(counts, alphabet, size, PP_SEEDS)
+        pieces, scores = re_estimated(pieces, scores, counts, size)
+        while len(pieces) > size:
+            removable = sum(len(piece) > 1 for piece in pieces)
+            smaller = max(len(pieces) - int(step * removable), size)
+            losses = added_tokens(pieces, scores, counts)
+            # Equal losses keep the order of the scores.
+            kept = best(pieces, losses, smaller, np.argsort(-scores, kind="stable"))
+            pieces, scores = re_estimated(pieces[kept], scores[kept], counts, size)
+        return fewest_tokens(pieces, scores)
+
+    return learn
+
+
+def bpe_seeds(counts: pw.Counts, alphabet: Alphabet, size: int, factor: float) -> tuple[Any, Any]:
+    """Return entries of BPE, `factor` times as many as are to be learned, and the scores of their uses."""
+    characters = len(alphabet) or len(set().union(*counts.words))
+    seeds = characters + ceil(factor * (size - characters))
+    model = bpe(counts, alphabet, seeds)
+    pieces = np.array(sorted(model.vocab, key=model.vocab.__getitem__), object)
+    return pieces, log_shares(uses(encoded(model, counts.words), len(pieces), counts))
+
+
+def best(pieces: Any, values: Any, size: int, order: Any = None) -> Any:
+    """Return where the characters and the pieces with the highest values are, in rising order.
+
+    Of equal values, those that are first in `order` are kept.
+    """
+    order = np.arange(len(pieces)) if order is None else order
     is_character = np.array([len(piece) == 1 for piece in pieces])
-    order = np.argsort(-np.where(is_character, np.inf, scores), kind="stable")
-    kept = np.sort(order[:size])
-    pieces, scores = pieces[kept], scores[kept]
-    return fewest_tokens(pieces, hard_scores(pieces, scores, counts))
+    ranked = order[np.argsort(-np.where(is_character, np.inf, values)[order], kind="stable")]
+    return np.sort(ranked[:size])
 
 
-def hard_scores(pieces: Any, scores: Any, counts: pw.Counts) -> Any:
-    """Return the logarithms of the shares of the pieces on the best paths."""
-    batch = encoded(fewest_tokens(pieces, scores), counts.words)
+def re_estimated(pieces: Any, scores: Any, counts: pw.Counts, size: int) -> tuple[Any, Any]:
+    """Return pieces and scores after passes of hard EM, which drop unused pieces while `size` are left."""
+    for _ in range(MINGRAM_PASSES):
+        found = uses(encoded(fewest_tokens(pieces, scores), counts.words), len(pieces), counts)
+        kept = best(pieces, found, max(size, np.count_nonzero(found)))
+        pieces, scores = pieces[kept], log_shares(found)[kept]
+    return pieces, scores
+
+
+def uses(batch: pw.Batch, pieces: int, counts: pw.Counts) -> Any:
+    """Return how often each piece is used in the words."""
     weights = np.repeat(counts.counts.astype(np.int64), batch.lengths)
-    uses = np.bincount(batch.ids, weights, len(pieces))
+    return np.bincount(batch.ids, weights, pieces)
+
+
+def log_shares(uses: Any) -> Any:
+    """Return the logarithms of the shares of the pieces; an unused piece has half a use."""
     return np.log(np.maximum(uses, 0.5) / uses.sum())
+
+
+def added_tokens(pieces: Any, scores: Any, counts: pw.Counts) -> Any:
+    """Return the bound of PathPiece for each piece: how many tokens its removal adds to the words."""
+    known = set(pieces.tolist())
+    longest = max(map(len, known))
+    batch = encoded(fewest_tokens(pieces, scores), counts.words)
+    ids, ends = batch.ids.tolist(), batch.row_offsets.tolist()
+    losses = np.zeros(len(pieces))
+    for (word, count), (first, end) in zip(counts, pairwise(ends), strict=True):
+        path = ids[first:end]
+        lengths = [len(pieces[id]) for id in path]
+        for id, added in zip(path, added_by_use(word, lengths, known, longest), strict=True):
+            losses[id] += count * added
+    return losses
+
+
+def added_by_use(word: str, lengths: list[int], known: set[str], longest: int) -> Iterator[float]:
+    """Yield for each piece of a shortest path how many tokens the word has more without this use.
+
+    >>> [*added_by_use("hugs", [4], {"h", "u", "g", "s", "hug", "hugs"}, 4)]
+    [1]
+    >>> [*added_by_use("hugs", [2, 2], {"h", "u", "g", "s", "hu", "gs", "ugs"}, 3)]
+    [0, 0]
+    """
+    size = len(word)
+    spans = [
+        (start, end)
+        for start in range(size)
+        for end in range(start + 1, min(start + longest, size) + 1)
+        if word[start:end] in known
+    ]
+    before, after = [0] + [size] * size, [size] * size + [0]
+    for start, end in spans:  # in rising order of starts
+        before[end] = min(before[end], before[start] + 1)
+    for start, end in reversed(spans):
+        after[start] = min(after[start], after[end] + 1)
+    place = 0
+    for length in lengths:
+        start, end = place, place + length
+        place = end
+        broken = [before[at] + after[at] for at in range(start + 1, end)]
+        replaced = [
+            before[first] + 1 + after[last]
+            for first, last in spans
+            if first <= start and last >= end and last - first > length
+        ]
+        # A character is never removed.
+        yield min([*broken, *replaced], default=inf) - before[size] if length > 1 else inf
 
 
 def fewest_tokens(pieces: Any, scores: Any) -> Unigram:
@@ -126,6 +224,8 @@ LEARNERS: dict[str, Learn] = {
     "pruning-shortest": unigram(learner=Pruning(segmentation="shortest")),
     "pruning-balance2": unigram(learner=Pruning(balance=2.0)),
     "mingram": mingram,
+    "mingram-pp": mingram_pp(0.1),
+    "mingram-pp-20": mingram_pp(0.2),
 }
 OF_SENTENCEPIECE: dict[str, Learn] = {
     "bpe": sentencepiece("bpe"),

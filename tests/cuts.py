@@ -13,6 +13,7 @@ PRESETS = [
     "cl100k",
     "o200k",
     "o200k-r2l",
+    "o200k-nl",
     "llama3",
     "qwen2",
     "whitespace",

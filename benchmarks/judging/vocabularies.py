@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -60,10 +61,16 @@ Encode = Callable[[Sequence[str]], list[list[int] | None]]
 Trained = tuple[int, Encode]
 
 
-def learn(learner: str, text: Text, size: int) -> Vocabulary | LineVocabulary:
+def learn(
+    learner: str,
+    text: Text,
+    size: int,
+    learners: Mapping[str, Callable[[Text, int], Trained]] | None = None,
+) -> Vocabulary | LineVocabulary:
     """Learn a vocabulary from the training documents, and encode every word of the text with it.
 
-    Raises `VocabularyTooSmallError` unless the alphabet, with its forms inside words, takes at most half.
+    `learners`: by name, in the place of `LEARNERS`. Raises `VocabularyTooSmallError` unless the alphabet,
+    with its forms inside words, takes at most half.
     """
     has_bytes = learner == "byte-bpe" or learner in PRESETS
     needed = 2 * max(256 if has_bytes else 2 * len(text.alphabet), 1)
@@ -76,7 +83,7 @@ def learn(learner: str, text: Text, size: int) -> Vocabulary | LineVocabulary:
         return learn_of_lines(learner, text, size)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", pw.errors.TrainingWarning)
-        entries, encode = LEARNERS[learner](text, size)
+        entries, encode = (learners or LEARNERS)[learner](text, size)
     return vocabulary(entries, encode(text.words), text)
 
 
@@ -107,16 +114,16 @@ def of_tokenizer(tokenizer: pw.Tokenizer) -> Trained:
     return tokenizer.get_vocab_size(), encode
 
 
-def wordpiece(learner: Learner) -> Callable[[Text, int], Trained]:
+def wordpiece(learner: Learner, **settings: Any) -> Callable[[Text, int], Trained]:
     """Return a function that learns WordPiece."""
 
     def train(text: Text, size: int) -> Trained:
-        return of_tokenizer(learned_wordpiece(learner, text, size))
+        return of_tokenizer(learned_wordpiece(learner, text, size, **settings))
 
     return train
 
 
-def learned_wordpiece(learner: Learner, text: Text, size: int) -> pw.Tokenizer:
+def learned_wordpiece(learner: Learner, text: Text, size: int, **settings: Any) -> pw.Tokenizer:
     """Return the WordPiece tokenizer of a learner."""
     return pw.Tokenizer.train_from_counts(
         text.counts,
@@ -125,12 +132,13 @@ def learned_wordpiece(learner: Learner, text: Text, size: int) -> pw.Tokenizer:
         limit_alphabet=len(text.alphabet),
         special_tokens=[UNKNOWN],
         learner=learner,
+        **settings,
     )
 
 
-def to_unigram(text: Text, size: int) -> Trained:
+def to_unigram(text: Text, size: int, **settings: Any) -> Trained:
     """Learn WordPiece by pruning, and give its entries probabilities; the mark alone becomes an entry too."""
-    tokenizer = learned_wordpiece(Pruning(), text, size - 1)
+    tokenizer = learned_wordpiece(Pruning(), text, size - 1, **settings)
     return of_tokenizer(pw.vocabulary.to_unigram(tokenizer, text.counts).tokenizer)
 
 
@@ -194,12 +202,15 @@ def sentencepiece_unigram(text: Text, size: int) -> Trained:
     return processor.get_piece_size(), encode
 
 
+WORDPIECE: dict[str, Learner] = {
+    "frequency": Merges("frequency"),
+    "likelihood": Merges("likelihood"),
+    "top-down": TopDown(),
+    "pruning": Pruning(),
+    "pruning-balance2": Pruning(balance=2.0),
+}
 LEARNERS: dict[str, Callable[[Text, int], Trained]] = {
-    "frequency": wordpiece(Merges("frequency")),
-    "likelihood": wordpiece(Merges("likelihood")),
-    "top-down": wordpiece(TopDown()),
-    "pruning": wordpiece(Pruning()),
-    "pruning-balance2": wordpiece(Pruning(balance=2.0)),
+    **{name: wordpiece(learner) for name, learner in WORDPIECE.items()},
     "to-unigram": to_unigram,
     "unigram": unigram,
     "byte-bpe": byte_bpe,

@@ -261,7 +261,7 @@ def test_many_entries_with_line_ends_are_a_warning_and_few_a_note() -> None:
         assert (found.severity, len(found.ids)) == (severity, len(tokens))
 
 
-def test_markers_of_words_are_not_spaces_beside_a_line_end() -> None:
+def test_markers_of_words_are_not_characters_beside_a_line_end() -> None:
     marked = words("▁\n", "▁").with_decoder(pw.spec.MetaspaceDecoder())
     model = pw.spec.BPE({"\n</w>": 0, "\n": 1}, (), end_of_word_suffix="</w>")
     for tok in (marked, pw.Tokenizer(model)):
@@ -280,8 +280,8 @@ def test_entries_with_a_carriage_return_only_are_a_note() -> None:
     assert "few" in one.cost
 
 
-def test_entries_of_line_ends_alone_are_fine() -> None:
-    tok = words("\n", "\r\n", "\n\n", "  ", ";", "\\n", "\u2028a")
+def test_line_ends_alone_or_after_spaces_are_fine() -> None:
+    tok = words("\n", "\r\n", "\n\n", "  ", ";", "\\n", "\u2028a", "  \n", "\n\t\n")
     assert codes(check(tok, select=["line-end-entries"])) == []
 
 
@@ -840,12 +840,10 @@ def test_patterns_that_backtrack_are_found(pattern: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(pw.spec.NAMED_PATTERNS))
 def test_published_patterns_are_linear(name: str) -> None:
-    from_the_right = {"cl100k-r2l", "o200k-r2l"}  # look ahead to the last digit, at every group
     not_followed = {"bloom", "kimi-k2"}  # sets within sets
     for pattern in pw.spec.NAMED_PATTERNS[name]:
         report = check(split_by(pattern), select=["unbounded-pattern"])
-        expected = ["unbounded-pattern"] if name in from_the_right else []
-        assert codes(report) == (["unchecked"] if name in not_followed else expected)
+        assert codes(report) == (["unchecked"] if name in not_followed else [])
 
 
 @pytest.mark.parametrize(

@@ -620,6 +620,7 @@ def test_inspect_prints_every_kind_and_json(cli: Run, tmp_path: Path) -> None:
         "byte tokens     4  (a 1 Ġ Ã)",
         "invalid UTF-8   1  (Ã)",
         "numeric tokens  2  (1 Ġ1)",
+        "fused line ends 0",
         r"unreachable     1  (a\x1b)",
         "duplicates      0",
         "token lengths   1:5 2:1",

@@ -63,6 +63,14 @@ def test_byte_level_tokens_are_bytes_first() -> None:
     assert found.entry_lengths == ((1, 8), (2, 2))
 
 
+def test_line_ends_joined_to_symbols_or_to_an_indent_are_fused() -> None:
+    fused = ["Ġ;Ċ", ");čĊ", "ĊĠ", "ĊĠĊĠ", "Ċa", "}ĊĊ", "Ã©Ċ"]
+    found = inspect(byte_level([*fused, "Ċ", "ĠĊ", "ĉĊĊ", "ĊĠĊ", "čĊ", ";", "Ġ;", "\\n"]))
+    assert found.fused_line_ends == tuple(fused)
+    added = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}), added_tokens=[pw.spec.AddedToken(";\n", 1)])
+    assert inspect(added).fused_line_ends == ()
+
+
 def test_bytes_that_no_text_has_are_unreachable() -> None:
     found = inspect(byte_level(list(PRINTABLE)))
     never = [0xC0, 0xC1, *range(0xF5, 0x100)]

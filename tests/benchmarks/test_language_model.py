@@ -17,6 +17,7 @@ import pytest
 import language_model
 import language_model_report as report
 import n_gram_bits
+import n_gram_ranking
 import novels
 from judging import kneser_ney, recipe
 from judging import lines as judged_lines
@@ -51,7 +52,9 @@ def text(english_corpus: Path) -> Text:
     return read_text("\n\n".join(parts), 150_000, 9_000)
 
 
-@pytest.mark.parametrize("module", [judged_lines, kneser_ney, novels, recipe, report])
+@pytest.mark.parametrize(
+    "module", [judged_lines, kneser_ney, n_gram_ranking, novels, recipe, report]
+)
 def test_doctests_of_the_modules_pass(module: Any) -> None:
     assert doctest.testmod(module).failed == 0
 
@@ -233,6 +236,37 @@ def test_bits_equal_those_of_the_formula() -> None:
 def test_numbers_of_n_grams_must_fit() -> None:
     with pytest.raises(ValueError, match="use a lower order"):
         KneserNey.learn(np.arange(9), 60_000)
+
+
+def test_n_grams_hold_if_they_rank_learners_alike_in_both_languages() -> None:
+    names = [report.BASELINE, *"abcdef"]
+
+    def bits(languages: dict[str, list[int]]) -> report.Bits:
+        return {
+            report.Setting(language, size, "text"): {
+                name: {1: float(rank)} for name, rank in zip(names, ranks, strict=True)
+            }
+            for language, ranks in languages.items()
+            for size in (2000, 8000)
+        }
+
+    rising, mixed = [0, 1, 2, 3, 4, 5, 6], [3, 6, 0, 5, 2, 1, 4]
+    transformer = bits({"english": rising, "czech": rising})
+    for english, verdict in ((rising, "met"), (mixed, "not met")):
+        rows = list(n_gram_ranking.table(transformer, bits({"english": english, "czech": rising})))
+        assert rows[-1] == f"The criterion is {verdict}."
+        assert f"Czech: mean +1.000, p = {2 / 5040:.4f}" in rows
+
+
+def test_vocabularies_of_the_record_have_the_alphabet_of_the_text(text: Text) -> None:
+    now, former = (
+        learn("pruning", text, 400, learners) for learners in (None, n_gram_ranking.FORMER_LEARNERS)
+    )
+    assert now.size == former.size == 401
+    run = Run("english", 400, "text", "pruning", 1)
+    small = replace(Recipe(**read_definition()["recipe"]), text_megabytes=0.02)
+    found = n_gram_ranking.bits_of_orders(run, text, former, small, (2, 4))
+    assert found[2] != found[4] == n_gram_bits.n_gram_bits(run, text, former, small)
 
 
 def test_the_table_of_the_n_gram_model_has_each_learner(

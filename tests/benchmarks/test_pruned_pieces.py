@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import doctest
 import random
+import re
+from math import inf
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import piecework as pw
-from pruned_pieces import UNITS, encoded, fewest_tokens, measured, read_words
+import pruned_pieces
+from pruned_pieces import (
+    UNITS,
+    added_by_use,
+    added_tokens,
+    encoded,
+    fewest_tokens,
+    measured,
+    read_words,
+)
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +56,36 @@ def test_mingram_takes_the_fewest_tokens_and_then_the_best_score() -> None:
     tokenizer = pw.Tokenizer.from_spec(pw.TokenizerSpec(model))
     assert tokenizer.encode("aba").tokens == ["aba"]
     assert tokenizer.encode("bab").tokens == ["ba", "b"]
+
+
+def test_doctests_pass() -> None:
+    assert doctest.testmod(pruned_pieces).failed == 0
+
+
+def test_the_bound_of_a_piece_is_what_its_removal_adds_where_it_is_used_once() -> None:
+    draw = random.Random(2)
+    checked = 0
+    for _ in range(300):
+        word = "".join(draw.choices("ab", k=draw.randint(1, 9)))
+        longer = {"".join(draw.choices("ab", k=draw.randint(2, 5))) for _ in range(8)}
+        pieces = np.array(["a", "b", *sorted(longer)], object)
+        scores = np.array([-draw.random() for _ in pieces])
+        counts = pw.Counts([word], [3])
+        losses = added_tokens(pieces, scores, counts)
+        path = encoded(fewest_tokens(pieces, scores), [word]).ids.tolist()
+        for id in (id for id in path if id > 1 and path.count(id) == 1):
+            without = np.arange(len(pieces)) != id
+            shorter = encoded(fewest_tokens(pieces[without], scores[without]), [word]).ids
+            assert losses[id] <= 3 * (len(shorter) - len(path))
+            # A piece that is found at one place only: the bound is exact.
+            if len(re.findall(f"(?={pieces[id]})", word)) == 1:
+                assert losses[id] == 3 * (len(shorter) - len(path))
+                checked += 1
+    assert checked > 50
+
+
+def test_characters_are_never_removed() -> None:
+    assert [*added_by_use("aab", [1, 2], {"a", "b", "ab"}, 2)] == [inf, 1]
 
 
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="reads /proc")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 import piecework as pw
-from piecework.spec import named_pre_tokenizer
+from piecework.spec import NAMED_PATTERNS, named_pre_tokenizer, split_bytes
 from tests.component_engines import CORE, REFERENCE
 
 ALPHABET = "0123456789" * 3 + "٣½²①Ⅳ aB'sé.,!/-\n\r\t漢\u0301"
@@ -45,6 +45,28 @@ def test_groups_of_three_end_where_the_number_ends(name: str, text: str) -> None
     # The digits from each position to the end of its number.
     counts = [*accumulate(reversed(text), lambda n, c: (n + 1) * is_number(c), initial=0)][::-1]
     assert found & inside == {at for at in inside if counts[at] % 3 == 0}
+
+
+@names
+@given(text=texts)
+def test_the_pattern_that_looks_ahead_at_each_group_splits_alike(name: str, text: str) -> None:
+    [pattern] = NAMED_PATTERNS[name]
+    former = pattern.replace(r"(?<!\p{N})", "").replace(r"|\p{N}{3}|", "|")
+    assert former.count(r"\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))|") == 1
+    assert CORE.pieces(split_bytes((former,)), text) == CORE.pieces(named_pre_tokenizer(name), text)
+
+
+@names
+def test_tokenizers_splits_a_long_number_alike(name: str) -> None:
+    tok = pw.Tokenizer(
+        pw.spec.BPE({"7": 0, "77": 1, "777": 2}, (("7", "7"), ("77", "7"))),
+        pre_tokenizer=named_pre_tokenizer(name),
+    )
+    text = "7" * 200_000
+    ids = [1, *[2] * 66_666]
+    assert tok.encode(text).ids == ids
+    # The pattern that looks ahead at each group would take quadratic time.
+    assert Tokenizer.from_str(tok.to_str()).encode(text).ids == ids
 
 
 @names

@@ -89,6 +89,8 @@ PUBLISHED_ROLES = {
     "o200k": {"eos_token": "<|endoftext|>"},
     "cl100k-r2l": {"eos_token": "<|endoftext|>"},
     "o200k-r2l": {"eos_token": "<|endoftext|>"},
+    "cl100k-nl": {"eos_token": "<|endoftext|>"},
+    "o200k-nl": {"eos_token": "<|endoftext|>"},
     "o200k-superwords": {"eos_token": "<|endoftext|>"},
     "qwen2": {"eos_token": "<|endoftext|>", "pad_token": "<|endoftext|>"},
     "llama3": {"bos_token": "<|begin_of_text|>", "eos_token": "<|end_of_text|>"},

@@ -24,6 +24,8 @@ BYTE_LEVEL = {
     "o200k",
     "cl100k-r2l",
     "o200k-r2l",
+    "cl100k-nl",
+    "o200k-nl",
     "llama3",
     "qwen2",
     "o200k-superwords",

@@ -6,7 +6,7 @@ Decoding removes the notation of the model: `##`, `</w>`, `▁`, byte-level char
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,6 +39,8 @@ PLAIN_TEXT: dict[str, Any] = {
 NAME = re.compile(r"[<\[]\|?/?[^\W\d][\w.-]*\|?[>\]]")
 """Names that are no text, such as `[unused12]`, `</s>` and `<|endoftext|>`."""
 
+# A line end after a character that is no whitespace, or the last line end and what follows it.
+_FUSED_LINE_END = re.compile(r"\S[\n\r]|[\n\r][^\n\r]+\Z")
 _BYTE_ENTRY = re.compile(r"<0x([0-9A-F]{2})>")
 _FAMILIES: dict[type[Model], str] = {
     WordPiece: "WordPiece",
@@ -112,6 +114,26 @@ def vocabulary_entries(tokenizer: Tokenizer) -> list[Entry]:
     return [
         Entry(id, token, token.encode(), is_added=True) if token in added else read(id, token)
         for token, id in sorted(vocab.items(), key=lambda item: item[1])
+    ]
+
+
+def fused_line_ends(spec: TokenizerSpec, entries: Iterable[Entry]) -> list[Entry]:
+    """Return the entries that join a line end to symbols or letters before it, or to anything after it.
+
+    Whitespace before a line end is not counted, nor are added tokens.
+
+    >>> import piecework as pw
+    >>> vocab = {"[UNK]": 0, "\\n  ": 1, ";\\n": 2, "\\n\\n": 3, "  \\n": 4}
+    >>> tok = pw.Tokenizer(pw.spec.WordLevel(vocab, unk_token="[UNK]"))
+    >>> [entry.id for entry in fused_line_ends(tok.spec, vocabulary_entries(tok))]
+    [1, 2]
+    """
+    end = b" " if getattr(spec.model, "end_of_word_suffix", None) else b""
+    return [
+        entry
+        for entry in entries
+        if not entry.is_added
+        and _FUSED_LINE_END.search(entry.data.removesuffix(end).decode(errors="replace"))
     ]
 
 

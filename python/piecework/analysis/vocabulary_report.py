@@ -10,7 +10,12 @@ from piecework import Tokenizer
 from piecework._internal.validation import check_tokenizer
 from piecework.analysis.blocks import PlainData
 from piecework.analysis.corpus_texts import SCRIPT_TEXTS
-from piecework.analysis.entry_bytes import Entry, family, vocabulary_entries
+from piecework.analysis.entry_bytes import (
+    Entry,
+    family,
+    fused_line_ends,
+    vocabulary_entries,
+)
 from piecework.analysis.reachability import reachability
 from piecework.analysis.round_trip import RoundTrip, measure_round_trip
 
@@ -28,6 +33,7 @@ class Inspection(PlainData):
     - `byte_tokens`: tokens for a single byte, such as `<0x0A>`.
     - `invalid_utf8`: tokens whose bytes are not valid UTF-8.
     - `numeric`: tokens of Unicode decimal digits only, apart from spaces and word markers.
+    - `fused_line_ends`: tokens that join a line end to symbols before it, or to anything after it.
     - `unreachable`: tokens that no tested text produces.
     - `duplicates`: groups of tokens with the same bytes at the same position of a word.
     - `entry_lengths`: pairs of a length in characters and the number of tokens of that length.
@@ -42,6 +48,7 @@ class Inspection(PlainData):
     byte_tokens: tuple[str, ...]
     invalid_utf8: tuple[str, ...]
     numeric: tuple[str, ...]
+    fused_line_ends: tuple[str, ...]
     unreachable: tuple[str, ...]
     duplicates: tuple[tuple[str, ...], ...]
     entry_lengths: tuple[tuple[int, int], ...]
@@ -74,6 +81,7 @@ def inspect(tokenizer: Tokenizer, texts: Iterable[str] | None = None) -> Inspect
         byte_tokens=tuple(entry.token for entry in entries if entry.is_byte),
         invalid_utf8=tuple(entry.token for entry in entries if entry.text is None),
         numeric=tuple(entry.token for entry in entries if is_numeric(entry)),
+        fused_line_ends=tuple(entry.token for entry in fused_line_ends(tokenizer.spec, entries)),
         unreachable=tuple(
             entry.token for entry in entries if not entry.is_added and entry.id not in reached
         ),

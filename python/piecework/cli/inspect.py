@@ -58,8 +58,9 @@ def inspect(
     These are facts about one tokenizer; `piecework check` judges them.
 
     Byte tokens represent a single byte. Tokens listed under "invalid UTF-8" are not valid text on their
-    own. Numeric tokens consist of decimal digits. No tested text produces an unreachable token. Duplicates
-    represent the same text. "round trip" lists what texts lose when they are encoded and decoded: characters,
+    own. Numeric tokens consist of decimal digits. Fused line ends are tokens in which a line end follows
+    a symbol or precedes an indent. No tested text produces an unreachable token. Duplicates represent the
+    same text. "round trip" lists what texts lose when they are encoded and decoded: characters,
     what the normalizer changes, and spaces.
     """
     from piecework.analysis.corpus_texts import sample_of_files
@@ -82,6 +83,7 @@ def inspect(
     _print_field("byte tokens", _count_and_examples(found.byte_tokens, show))
     _print_field("invalid UTF-8", _count_and_examples(found.invalid_utf8, show))
     _print_field("numeric tokens", _count_and_examples(found.numeric, show))
+    _print_field("fused line ends", _count_and_examples(found.fused_line_ends, show))
     _print_field("unreachable", _count_and_examples(found.unreachable, show))
     _print_field(
         "duplicates", _count_and_examples([" = ".join(tokens) for tokens in found.duplicates], show)

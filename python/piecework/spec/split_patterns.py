@@ -2,12 +2,15 @@
 
 Each name maps to the regular expressions that split a text in turn, in the syntax of `tokenizer.json`.
 They are the patterns that the owners of the models publish. If two equivalent forms are in use, it is the
-one that every regex engine reads alike: without `$` and without possessive repetition. `cl100k-r2l` and
-`o200k-r2l` are not of a model: they group the digits of a number from the right.
+one that every regex engine reads alike: without `$` and without possessive repetition.
+
+Four are not of a model. `cl100k-r2l` and `o200k-r2l` group the digits of a number from the right. `cl100k-nl`
+and `o200k-nl` split before the line ends after symbols, so that no entry joins the two.
 
 Sources: Radford et al. 2019 (GPT-2), reference code; the encodings of tiktoken (cl100k, o200k); the
 tokenizer files of Llama 3, Qwen 2 to 3.5, DeepSeek V3, BLOOM and Mistral Nemo (tekken); the code of Kimi K2.
-Right to left: Singh and Strouse 2024, "Tokenization counts" (arXiv 2402.14903).
+Right to left: Singh and Strouse 2024, "Tokenization counts" (arXiv 2402.14903). Line ends: Meister 2026,
+"TokEval" (arXiv 2608.18062), where the pattern of o200k without `[\r\n/]*` is called `gpt4onl`.
 
 Apart from `spec`, because loading ranks needs the text alone, and `spec` takes longer to import than most
 files to load.
@@ -55,8 +58,17 @@ def _joined_at_spaces(pattern: str, ending: str, mark: str = "") -> str:
 
 
 def _digits_from_the_right(pattern: str) -> str:
-    """Return a pattern that groups the digits of a number from its end, as commas do: 1 234 567."""
-    return pattern.replace(r"\p{N}{1,3}|", r"\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))|")
+    """Return a pattern that groups the digits of a number from its end, as commas do: 1 234 567.
+
+    Only the first group of a number looks ahead, so engines that backtrack take linear time.
+    """
+    first = r"(?<!\p{N})\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))"
+    return pattern.replace(r"\p{N}{1,3}|", first + r"|\p{N}{3}|")
+
+
+def _line_ends_apart(pattern: str) -> str:
+    """Return a pattern whose runs of symbols include neither line ends nor what follows them."""
+    return pattern.replace(r"+[\r\n]*|", "+|").replace(r"+[\r\n/]*|", "+|")
 
 
 _O200K = _cased(_CONTRACTION + "?", r"\p{N}{1,3}")
@@ -83,6 +95,8 @@ PATTERNS: dict[str, tuple[str, ...]] = {
     "o200k": (_O200K,),
     "cl100k-r2l": (_digits_from_the_right(_CL100K),),
     "o200k-r2l": (_digits_from_the_right(_O200K),),
+    "cl100k-nl": (_line_ends_apart(_CL100K),),
+    "o200k-nl": (_line_ends_apart(_O200K),),
     "o200k-superwords": (_O200K_SUPERWORDS,),
     "tekken": (_cased("", r"\p{N}"),),
     "qwen2": (_QWEN2,),

@@ -212,6 +212,8 @@ PRESETS: dict[str, Preset] = {
         _byte_level_preset("o200k", "eos_token"),
         _byte_level_preset("cl100k-r2l", "eos_token"),
         _byte_level_preset("o200k-r2l", "eos_token"),
+        _byte_level_preset("cl100k-nl", "eos_token"),
+        _byte_level_preset("o200k-nl", "eos_token"),
         _byte_level_preset("o200k-superwords", "eos_token"),
         _byte_level_preset("llama3"),
         _byte_level_preset("qwen2", "eos_token", "pad_token", normalizer=spec.NFC()),

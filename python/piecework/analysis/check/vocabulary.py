@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from piecework.analysis.check.findings import Finding
 from piecework.analysis.check.rules import Subject, rule
-from piecework.analysis.entry_bytes import space_marker
+from piecework.analysis.entry_bytes import fused_line_ends
 
-# A line end with another character beside it that is no line end.
-_FUSED = re.compile(rb"[^\n\r][\n\r]|[\n\r][^\n\r]")
 _FEW = 10
 _LITTLE = (
     "A model cannot predict {} apart from what is joined to it; few entries or few texts do so."
@@ -23,7 +20,7 @@ _LITTLE = (
     "warning",
     cost="A model cannot predict a line end apart from the marks before it or the indent after it; one study "
     "found two thirds of a code benchmark's score lost.",
-    advice="train with a pattern that keeps line ends apart; a trained model keeps its entries.",
+    advice="train with a preset that keeps line ends apart (o200k-nl); a trained model keeps its entries.",
 )
 def line_end_entries(subject: Subject) -> Iterator[Finding]:
     """Find entries that join a line end to marks or to an indent.
@@ -36,24 +33,16 @@ def line_end_entries(subject: Subject) -> Iterator[Finding]:
     >>> pw.analysis.check(pw.Tokenizer(fused), select=["line-end-entries"]).findings[0].ids
     (1,)
 
-    Entries of line ends alone are fine, and so is the marker of a word. Up to ten such entries are a note.
+    Entries of line ends alone are fine, and so are spaces before them. Up to ten such entries are a note.
     Entries with a carriage return only, such as `;␍`, are one too: only the line ends of Windows have it.
 
-    >>> apart = pw.spec.WordLevel({"[UNK]": 0, "\\n\\n": 1, ";": 2}, unk_token="[UNK]")
+    >>> apart = pw.spec.WordLevel({"[UNK]": 0, "  \\n\\n": 1, ";": 2}, unk_token="[UNK]")
     >>> pw.analysis.check(pw.Tokenizer(apart), select=["line-end-entries"]).findings
     ()
 
     Source: TokEval (arXiv 2608.18062).
     """
-    marker = b" " if space_marker(subject.spec.decoder) else b""
-    suffix = b" " if getattr(subject.spec.model, "end_of_word_suffix", None) else b""
-    own = (entry for entry in subject.entries if not entry.is_added)
-    fused = [
-        entry
-        for entry in own
-        if _FUSED.search(entry.data.removeprefix(marker).removesuffix(suffix))
-    ]
-    if fused:
+    if fused := fused_line_ends(subject.spec, subject.entries):
         share = f"{len(fused):,} of {len(subject.entries):,} entries"
         ends = sum(b"\n" in entry.data for entry in fused)
         end = "a line end" if ends else "a carriage return"

@@ -145,12 +145,14 @@ const CASED: [(&str, (Classification, bool, bool)); 4] = [
 
 /// The most digits of a word, and whether they are grouped from the right. For Oniguruma, a plus after braces repeats the
 /// group.
-const NUMBERS: [(&str, (usize, bool)); 7] = [
+const NUMBERS: [(&str, (usize, bool)); 8] = [
     (r"\p{N}|", (1, false)),
     (r"\p{N}{1}|", (1, false)),
     (r"\p{N}{1,2}|", (2, false)),
     (r"\p{N}{1,3}|", (3, false)),
     (r"\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))|", (3, true)),
+    // The same matches, but only the first word of a number looks ahead.
+    (r"(?<!\p{N})\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))|\p{N}{3}|", (3, true)),
     (r"\p{N}{1,3}+|", (usize::MAX, false)),
     (r"\p{N}+|", (usize::MAX, false)),
 ];
