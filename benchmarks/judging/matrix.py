@@ -43,9 +43,10 @@ def planned(definition: Mapping[str, Any]) -> Iterator[Run]:
 
     The budgets of a vocabulary and a seed follow each other: they are trained together.
     """
-    of_lines, main = definition["superwords"], definition["main_learners"]
+    main = definition["main_learners"]
+    own = (definition[name] for name in ("boundaries", "superwords"))
     for learners, seeds, sizes in (
-        (of_lines["learners"], of_lines["seeds"], of_lines["sizes"]),
+        *((each["learners"], each["seeds"], each["sizes"]) for each in own),
         (definition["learners"], definition["seeds"], definition["sizes"]),
         (main, definition["main_seeds"], definition["sizes"]),
     ):
@@ -90,14 +91,14 @@ def append_record(path: Path, record: Mapping[str, Any]) -> None:
 def missing(
     definition: Mapping[str, Any], records: list[dict[str, Any]], checksums: Mapping[str, str]
 ) -> list[Run]:
-    """Return the runs that have no record with this recipe and these texts, by language."""
+    """Return the runs that have no record with this recipe and these texts, by language, each once."""
     recipe = recipe_checksum(definition)
     made = {
         run_of(record)
         for record in records
         if (record["recipe"], record["text"]) == (recipe, checksums.get(record["language"]))
     }
-    return [run for run in planned(definition) if run not in made]
+    return [run for run in dict.fromkeys(planned(definition)) if run not in made]
 
 
 def together(runs: Iterable[Run]) -> Iterator[list[Run]]:

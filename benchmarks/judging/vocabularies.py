@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 
@@ -65,7 +66,7 @@ def learn(learner: str, text: Text, size: int) -> Vocabulary | LineVocabulary:
 
     Raises `VocabularyTooSmallError` unless the alphabet, with its forms inside words, takes at most half.
     """
-    has_bytes = learner == "byte-bpe" or learner in PRESETS
+    has_bytes = learner.startswith("byte-bpe") or learner in PRESETS
     needed = 2 * max(256 if has_bytes else 2 * len(text.alphabet), 1)
     if size < needed:
         raise VocabularyTooSmallError(
@@ -107,16 +108,19 @@ def of_tokenizer(tokenizer: pw.Tokenizer) -> Trained:
     return tokenizer.get_vocab_size(), encode
 
 
-def wordpiece(learner: Learner) -> Callable[[Text, int], Trained]:
-    """Return a function that learns WordPiece."""
+def wordpiece(learner: Learner, *, boundaries: bool = False) -> Callable[[Text, int], Trained]:
+    """Return a function that learns WordPiece, perhaps with the boundaries of the lexicon."""
 
     def train(text: Text, size: int) -> Trained:
-        return of_tokenizer(learned_wordpiece(learner, text, size))
+        kept = text.lexicon if boundaries else None
+        return of_tokenizer(learned_wordpiece(learner, text, size, kept))
 
     return train
 
 
-def learned_wordpiece(learner: Learner, text: Text, size: int) -> pw.Tokenizer:
+def learned_wordpiece(
+    learner: Learner, text: Text, size: int, boundaries: Path | None = None
+) -> pw.Tokenizer:
     """Return the WordPiece tokenizer of a learner."""
     return pw.Tokenizer.train_from_counts(
         text.counts,
@@ -125,6 +129,7 @@ def learned_wordpiece(learner: Learner, text: Text, size: int) -> pw.Tokenizer:
         limit_alphabet=len(text.alphabet),
         special_tokens=[UNKNOWN],
         learner=learner,
+        boundaries=boundaries,
     )
 
 
@@ -150,7 +155,12 @@ def unigram(text: Text, size: int) -> Trained:
     )
 
 
-def byte_bpe(text: Text, size: int) -> Trained:
+def byte_bpe_with_boundaries(text: Text, size: int) -> Trained:
+    """Learn byte-level BPE whose merges keep the boundaries of the lexicon."""
+    return byte_bpe(text, size, text.lexicon)
+
+
+def byte_bpe(text: Text, size: int, boundaries: Path | None = None) -> Trained:
     """Learn byte-level BPE, which has no unknown token."""
     stages = (WhitespaceSplit(), ByteLevel(use_regex=False))
     pipeline = Pipeline(None, SequencePreTokenizer(stages))
@@ -161,6 +171,7 @@ def byte_bpe(text: Text, size: int) -> Trained:
             preset=Preset("bytes", pipeline),
             vocab_size=size,
             special_tokens=[],
+            boundaries=boundaries,
         )
     )
 
@@ -203,5 +214,7 @@ LEARNERS: dict[str, Callable[[Text, int], Trained]] = {
     "to-unigram": to_unigram,
     "unigram": unigram,
     "byte-bpe": byte_bpe,
+    "pruning-boundaries": wordpiece(Pruning(), boundaries=True),
+    "byte-bpe-boundaries": byte_bpe_with_boundaries,
     "sentencepiece-unigram": sentencepiece_unigram,
 }

@@ -141,7 +141,7 @@ def test_an_unknown_word_is_one_token_and_eight_bits_a_byte(learner: str, text: 
     vocabulary = learn(learner, text, 600)
     index = text.words.index("ḧere")
     row = vocabulary.ids[vocabulary.starts[index] : vocabulary.starts[index + 1]]
-    if learner == "byte-bpe":
+    if learner.startswith("byte-bpe"):
         assert vocabulary.extra_bits[index] == 0
         assert len(row) > 1
     else:
