@@ -39,23 +39,27 @@ def read_definition(smoke: bool = False) -> dict[str, Any]:
 
 
 def planned(definition: Mapping[str, Any]) -> Iterator[Run]:
-    """Yield all runs: all learners first, so that each setting is complete with one seed.
+    """Yield each run once: all learners first, so that each setting is complete with one seed.
 
     The budgets of a vocabulary and a seed follow each other: they are trained together.
     """
-    main = definition["main_learners"]
-    own = (definition[name] for name in ("boundaries", "superwords"))
-    for learners, seeds, sizes in (
-        *((each["learners"], each["seeds"], each["sizes"]) for each in own),
-        (definition["learners"], definition["seeds"], definition["sizes"]),
-        (main, definition["main_seeds"], definition["sizes"]),
-    ):
-        for seed in seeds:
-            for size in sizes:
-                for language in definition["corpora"]:
-                    for learner in learners:
-                        for budget in definition["budgets"]:
-                            yield Run(language, size, budget, learner, seed)
+    of_lines, kept = definition["superwords"], definition["boundaries"]
+    learners, main = definition["learners"], definition["main_learners"]
+    runs = (
+        Run(language, size, budget, learner, seed)
+        for learners, seeds, sizes in (
+            (of_lines["learners"], of_lines["seeds"], of_lines["sizes"]),
+            (learners, definition["seeds"], definition["sizes"]),
+            (main, definition["main_seeds"], definition["sizes"]),
+            (kept["learners"], kept["seeds"], kept["sizes"]),
+        )
+        for seed in seeds
+        for size in sizes
+        for language in definition["corpora"]
+        for learner in learners
+        for budget in definition["budgets"]
+    )
+    yield from dict.fromkeys(runs)
 
 
 def recipe_checksum(definition: Mapping[str, Any]) -> str:
@@ -91,14 +95,14 @@ def append_record(path: Path, record: Mapping[str, Any]) -> None:
 def missing(
     definition: Mapping[str, Any], records: list[dict[str, Any]], checksums: Mapping[str, str]
 ) -> list[Run]:
-    """Return the runs that have no record with this recipe and these texts, by language, each once."""
+    """Return the runs that have no record with this recipe and these texts, by language."""
     recipe = recipe_checksum(definition)
     made = {
         run_of(record)
         for record in records
         if (record["recipe"], record["text"]) == (recipe, checksums.get(record["language"]))
     }
-    return [run for run in dict.fromkeys(planned(definition)) if run not in made]
+    return [run for run in planned(definition) if run not in made]
 
 
 def together(runs: Iterable[Run]) -> Iterator[list[Run]]:
