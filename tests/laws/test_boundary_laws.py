@@ -16,10 +16,8 @@ from hypothesis import strategies as st
 import piecework as pw
 from piecework.errors import ArgumentError, TrainingError
 from piecework.reference import boundaries as reference
-from piecework.reference import bpe_training
 from piecework.train import (
     LEARNERS,
-    BPETrainer,
     ByteUnigramTrainer,
     CharTrainer,
     Merges,
@@ -44,7 +42,7 @@ patiently = settings(suppress_health_check=[HealthCheck.too_slow], max_examples=
 
 
 def bounded_words(words: st.SearchStrategy[str] | None = None) -> st.SearchStrategy[Bounded]:
-    """Draw distinct pairs of a word and its boundaries, with counts; a word can have several segmentations."""
+    """Draw words with boundaries and counts; a word can occur again with other boundaries."""
     text = st.text("ab", min_size=1, max_size=7) | st.text("abcdé", min_size=1, max_size=6)
     return st.lists(
         (words or text).flatmap(
@@ -116,24 +114,10 @@ def test_words_and_parts_that_begin_with_the_prefix_are_pruned_as_in_the_referen
 @given(rows=bounded_words(), how=test_bpe_training_laws.train_settings)
 @settings(max_examples=400)
 def test_bpe_learns_what_the_reference_learns(rows: Bounded, how: dict[str, Any]) -> None:
-    affixes = {
-        "prefix": how["continuing_subword_prefix"],
-        "suffix": how["end_of_word_suffix"],
-    }
-    try:
-        expected = bpe_training.learn(
-            reference.parts(rows, **affixes), bpe_training.Settings(**how)
-        )
-    except TrainingError as error:
-        with pytest.raises(TrainingError) as found:
-            BPETrainer(**how, unk_token=None).learn_vocabulary(counts_of(rows))
-        assert found.value.place == error.place
-        return
-    learned = BPETrainer(**how, unk_token=None).learn_vocabulary(counts_of(rows))
-    compared()
-    assert list(learned.entries) == expected.vocab
-    assert [(merge.left, merge.right) for merge in learned.merges] == expected.merges
-    assert [merge.pair_count for merge in learned.merges] == expected.pair_counts
+    affixes = how["continuing_subword_prefix"], how["end_of_word_suffix"]
+    parts = reference.parts(rows, prefix=affixes[0], suffix=affixes[1])
+    expected = test_bpe_training_laws.learned_by_reference(parts, how)
+    assert test_bpe_training_laws.learned_from(counts_of(rows), how) == expected
 
 
 OTHERS: dict[str, Callable[[int], Trainer]] = {
@@ -219,7 +203,8 @@ def test_counts_with_boundaries_pickle_and_save(
         path = tmp_path_factory.mktemp("counts") / f"counts.{suffix}"
         counts.save(path)
         loaded = pw.Counts.load(path)
-        assert loaded == counts and loaded._digest() == counts._digest()
+        assert loaded == counts
+        assert loaded._digest() == counts._digest()
         assert (loaded.first is None) == (counts.first is None)
 
 

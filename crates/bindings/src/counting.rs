@@ -238,6 +238,11 @@ impl RawCounts {
         self.counts.words().collect()
     }
 
+    /// Return whether the words have boundaries.
+    fn has_boundaries(&self) -> bool {
+        self.counts.has_boundaries()
+    }
+
     /// Return the boundaries inside each word, in characters; None for counts without boundaries.
     fn boundaries(&self) -> Option<Vec<Vec<u32>>> {
         self.counts.boundaries()

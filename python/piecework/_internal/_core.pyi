@@ -880,6 +880,7 @@ class RawCounts:
     def words(self) -> list[str]:
         """Return the words, without their boundaries."""
 
+    def has_boundaries(self) -> bool: ...
     def boundaries(self) -> list[list[int]] | None:
         """Return the boundaries inside each word, in characters; None for counts without boundaries."""
 

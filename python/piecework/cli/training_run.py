@@ -416,7 +416,7 @@ def _learned(job: Job, counts: pw.Counts, log: str | None) -> Mapping[int | None
     """Return the specification of each size, or of the size of the trainer for None."""
     plan = job.plan
     counts = plan.bounded(counts)
-    if (boundaries := counts.boundaries) is not None:
+    if boundaries := counts.boundaries:
         found = sum(map(bool, boundaries))
         note(f"boundaries: inside {found:,} of {counted(len(counts), 'distinct word')}")
         plan = replace(plan, boundaries=None, boundary_marker=None)

@@ -130,6 +130,15 @@ class Counts:
         return None if found is None else list(map(tuple, found))
 
     @property
+    def has_boundaries(self) -> bool:
+        """Whether `with_boundaries` or `with_boundary_marker` made the counts, or some of them.
+
+        >>> Counts(["undo"], [3]).has_boundaries
+        False
+        """
+        return self._raw.has_boundaries()
+
+    @property
     def total(self) -> int:
         """The sum of all counts.
 
@@ -208,7 +217,7 @@ class Counts:
         return self._with_rows(words, np.array(counts, np.uint64), made_first, boundaries)
 
     def _check_unbounded(self) -> None:
-        if self._raw.boundaries() is not None:
+        if self.has_boundaries:
             raise ArgumentError("counts", "have boundaries; start from counts without them")
 
     def _with_rows(
@@ -287,7 +296,7 @@ class Counts:
 
     def _word_sizes(self) -> tuple[npt.NDArray[Any], ...]:
         """Return the bytes, the characters and the count of each word that a learner reads."""
-        raw = self._raw if self._raw.boundaries() is None else self._raw.parts()
+        raw = self._raw.parts() if self.has_boundaries else self._raw
         return (*raw.lengths(), raw.counts())
 
     def _of_pipeline(self, pipeline: Pipeline) -> Counts:
@@ -410,10 +419,8 @@ def _rebuild(
 
 
 def _rows(counts: Counts) -> dict[Any, int]:
-    """Return the count of each word with its boundaries; of each word, if there are none."""
-    boundaries = counts.boundaries
-    if boundaries is None:
-        return dict(counts)
+    """Return the count of each word with its boundaries."""
+    boundaries = counts.boundaries or [()] * len(counts)
     keys = zip(counts.words, boundaries, strict=True)
     return dict(zip(keys, counts.counts.tolist(), strict=True))
 

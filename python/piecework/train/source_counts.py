@@ -208,7 +208,7 @@ def _checked(name: str, given: Mapping[str, Counts | Mapping[str, int]]) -> dict
                 place,
                 f"must be Counts, from count_files or count_texts, not {type(value).__name__}",
             )
-        if value.boundaries is not None:
+        if value.has_boundaries:
             raise ArgumentError(
                 place, "has words with boundaries, which counts by source cannot have"
             )

@@ -73,6 +73,12 @@ impl Counts {
         Ok(made)
     }
 
+    /// Return whether the words have boundaries, perhaps none inside any.
+    #[must_use]
+    pub fn has_boundaries(&self) -> bool {
+        self.has_boundaries
+    }
+
     /// Return the boundaries inside each word, in characters; `None` for counts without boundaries.
     #[must_use]
     pub fn boundaries(&self) -> Option<Vec<Vec<u32>>> {
@@ -175,4 +181,65 @@ fn noncharacter(row: usize, word: &str) -> Error {
 
 fn argument(place: impl Into<String>, found: impl Into<String>, expected: impl Into<String>) -> Error {
     Error::new(ErrorKind::Argument, place, found, expected)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(rows: &[(&str, &[u32], u64)]) -> Counts {
+        let words: Vec<&str> = rows.iter().map(|row| row.0).collect();
+        let boundaries: Vec<Vec<u32>> = rows.iter().map(|row| row.1.to_vec()).collect();
+        let numbers: Vec<u64> = rows.iter().map(|row| row.2).collect();
+        let first: Vec<u64> = (0..rows.len() as u64).collect();
+        Counts::bounded(&words, &boundaries, &numbers, Some(&first)).expect("boundaries inside words")
+    }
+
+    fn parts_of(counts: &Counts, starts: bool, ends: bool) -> Vec<(&'static str, bool, bool, u64)> {
+        let parts = counts.parts(MarkedSides { starts, ends }).expect("small counts");
+        let row =
+            |(part, count): (Part<'_>, u64)| (&*part.text.to_owned().leak(), part.begins, part.ends, count);
+        parts.iter_parts().map(row).collect()
+    }
+
+    #[test]
+    fn parts_are_words_that_marked_sides_tell_apart() {
+        let counts = counts(&[("undo", &[2], 3), ("do", &[], 1), ("redoing", &[2, 4], 5)]);
+        let whole = |text, count| (text, true, true, count);
+        assert_eq!(
+            parts_of(&counts, false, false),
+            [whole("un", 3), whole("do", 9), whole("re", 5), whole("ing", 5)]
+        );
+        assert_eq!(
+            parts_of(&counts, true, true),
+            [
+                ("un", true, false, 3),
+                ("do", false, true, 3),
+                whole("do", 1),
+                ("re", true, false, 5),
+                ("do", false, false, 5),
+                ("ing", false, true, 5),
+            ]
+        );
+        assert_eq!(parts_of(&counts, true, false)[1], ("do", false, true, 8));
+    }
+
+    #[test]
+    fn positions_must_be_inside_and_ascend() {
+        for wrong in [&[0_u32][..], &[4], &[9], &[2, 2], &[3, 1]] {
+            let error = Counts::bounded(&["undo"], &[wrong.to_vec()], &[1], None).unwrap_err();
+            assert_eq!(error.place, "boundaries[0]", "{wrong:?}");
+        }
+        let error = Counts::bounded(&["a\u{fdd0}"], &[vec![]], &[1], None).unwrap_err();
+        assert_eq!(error.place, "words[0]");
+        assert_eq!(Counts::bounded(&["a"], &[], &[1], None).unwrap_err().place, "boundaries");
+    }
+
+    #[test]
+    fn words_are_returned_without_boundaries() {
+        let counts = counts(&[("čedo", &[2], 3), ("čedo", &[], 1)]);
+        assert_eq!(counts.words().collect::<Vec<_>>(), ["čedo", "čedo"]);
+        assert_eq!(counts.boundaries(), Some(vec![vec![2], vec![]]));
+        assert_eq!(counts.at_least(2).expect("memory").boundaries(), Some(vec![vec![2]]));
+    }
 }

@@ -111,7 +111,7 @@ class WordLevelTrainer(RankingTrainer):
 
     def _units(self, counts: Counts) -> Iterable[tuple[str, int]]:
         """Return the words with the number of occurrences of each."""
-        if counts.boundaries is not None:
+        if counts.has_boundaries:
             raise ArgumentError(
                 "counts", "have boundaries, which an entry for each word would cross"
             )
