@@ -146,8 +146,8 @@ def test_boundaries_of_byte_level_words_are_positions_of_bytes() -> None:
 @pytest.mark.parametrize(
     ("marker", "problem"),
     [
-        ("", "must be a string that is not empty"),
-        (None, "must be a string that is not empty"),
+        ("", "must not be empty"),
+        (None, "must be a string"),
         ("\u2060", "is in no word"),
         ("|", "is a word of the pipeline"),
     ],

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, TypeAlias
 
-from piecework._internal.validation import PathLike, path_text
+from piecework._internal.validation import PathLike, check_type, path_text
 from piecework.corpus.paths import corpus_files
 from piecework.corpus.reader import CorpusReader
 from piecework.corpus.rows import ReadOptions
@@ -99,12 +99,12 @@ def boundaries_of(
     return found
 
 
-def _checked(source: Boundaries) -> Callable[[str], Parts | None]:
+def _checked(source: object) -> Callable[[str], Parts | None]:
     """Return a function that returns the parts of a text, None for none, and checks them."""
     if isinstance(source, (str, os.PathLike)):
         return read_boundaries(source).get
     if callable(source):
-        ask = source
+        ask: Callable[[str], object] = source
         return lambda text: _spelled(f"boundaries({text!r})", text, ask(text))
     if not isinstance(source, Mapping):
         expected = "a path, a mapping from words to their parts, or a function"
@@ -123,7 +123,7 @@ def _spelled(place: str, text: str, parts: object) -> Parts | None:
     are_texts = isinstance(parts, Sequence) and not isinstance(parts, (str, bytes))
     if not are_texts or not all(isinstance(part, str) for part in parts):  # type: ignore[attr-defined]
         raise InputTypeError(place, f"must be a list of strings, not {parts!r}")
-    spelled = list(parts)  # type: ignore[call-overload]
+    spelled: list[str] = list(parts)  # type: ignore[call-overload]
     if not all(spelled) or "".join(spelled) != text:
         raise ArgumentError(place, f"must be parts that spell {text!r}, not {spelled!r}")
     return spelled
@@ -140,10 +140,9 @@ def without_marker(
     A marker at the edge of a word is no boundary inside it. Raises `ArgumentError` for an empty marker, for
     one that is a word, and for one that no word has.
     """
-    if not isinstance(marker, str) or not marker:
-        raise ArgumentError(
-            "boundary_marker", f"must be a string that is not empty, not {marker!r}"
-        )
+    check_type("boundary_marker", marker, str, "a string")
+    if not marker:
+        raise ArgumentError("boundary_marker", "must not be empty")
     is_byte_level = pipeline is not None and pipeline.is_byte_level
     stored = (
         "".join(CHARACTER_OF_BYTE[byte] for byte in marker.encode()) if is_byte_level else marker

@@ -59,7 +59,8 @@ class CountsTable(NamedTuple):
     @property
     def columns(self) -> dict[str, Any]:
         """The columns that the table has, by name; boundaries as text."""
-        texts = self.boundaries and [",".join(map(str, one)) for one in self.boundaries]
+        rows = self.boundaries
+        texts = None if rows is None else [",".join(map(str, row)) for row in rows]
         columns = zip(_COLUMNS, (self.words, self.counts, self.first, texts), strict=True)
         return {name: column for name, column in columns if column is not None}
 
