@@ -30,7 +30,7 @@ from piecework.train import (
 from piecework.train.learners import SCORES
 from piecework.train.trainer import by_characters
 from tests.engines import REFERENCE, Outcome
-from tests.laws import test_bpe_training_laws, test_pruning_laws
+from tests.laws import test_bpe_training_laws, test_pruning_laws, test_resumed_learning_laws
 from tests.laws.counting import compared, compares_some
 from tests.laws.strategies import pruning_settings, train_settings
 
@@ -175,6 +175,22 @@ def test_threads_change_nothing(
 ) -> None:
     how = data.draw(train_settings(learner))
     assert learned_wordpiece(rows, how, num_threads) == learned_wordpiece(rows, how)
+
+
+@pytest.mark.parametrize("score", test_resumed_learning_laws.MERGING)
+@given(data=st.data(), rows=bounded_words())
+@settings(max_examples=40)
+def test_an_interrupted_run_continues(
+    tmp_path_factory: pytest.TempPathFactory, score: str, data: st.DataObject, rows: Bounded
+) -> None:
+    how = data.draw(train_settings("frequency" if score == "bpe" else score))
+    trainer = test_resumed_learning_laws.trainer_of(score, how)
+    counts, folder = counts_of(rows), tmp_path_factory.mktemp("checkpoint")
+    try:
+        expected = trainer.learn_vocabulary(counts)
+    except TrainingError:
+        return
+    test_resumed_learning_laws.assert_it_continues(folder, data, counts, trainer, expected)
 
 
 @given(st.lists(bounded_words(), min_size=2, max_size=4), st.randoms(use_true_random=False))
