@@ -140,9 +140,7 @@ def without_marker(
     A marker at the edge of a word is no boundary inside it. Raises `ArgumentError` for an empty marker, for
     one that is a word, and for one that no word has.
     """
-    check_type("boundary_marker", marker, str, "a string")
-    if not marker:
-        raise ArgumentError("boundary_marker", "must not be empty")
+    check_marker(marker)
     is_byte_level = pipeline is not None and pipeline.is_byte_level
     stored = (
         "".join(CHARACTER_OF_BYTE[byte] for byte in marker.encode()) if is_byte_level else marker
@@ -167,6 +165,16 @@ def without_marker(
         )
         raise ArgumentError("boundary_marker", f"{problem} that the text lacks, such as ǀ (U+01C0)")
     return found
+
+
+def check_marker(marker: object) -> None:
+    """Raise `ArgumentError` unless a marker is a string that is not empty.
+
+    >>> check_marker("ǀ")
+    """
+    check_type("boundary_marker", marker, str, "a string")
+    if not marker:
+        raise ArgumentError("boundary_marker", "must not be empty")
 
 
 def spelling(word: str, pipeline: Pipeline | None) -> tuple[int, str, Callable[[str], int]]:

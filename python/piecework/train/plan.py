@@ -20,7 +20,7 @@ from piecework._internal.validation import PathLike
 from piecework.corpus.urls import is_url
 from piecework.errors import ArgumentError, FileError, InputTypeError
 from piecework.spec import TokenizerSpec
-from piecework.train.boundaries import Boundaries, read_boundaries
+from piecework.train.boundaries import Boundaries, check_marker, read_boundaries
 from piecework.train.count_checkpoint import delete_count_checkpoint
 from piecework.train.counting import (
     CorpusCount,
@@ -83,7 +83,10 @@ class Plan:
             return
         if self.boundaries is not None and self.boundary_marker is not None:
             raise ArgumentError("boundaries", "cannot be combined", also=["boundary_marker"])
-        name = "boundary_marker" if self.boundaries is None else "boundaries"
+        name = "boundaries"
+        if self.boundary_marker is not None:
+            name = "boundary_marker"
+            check_marker(self.boundary_marker)
         for setting in ("parity", "transition"):
             if getattr(self.trainer, setting, None):
                 raise ArgumentError(name, "cannot be combined", also=[setting])
