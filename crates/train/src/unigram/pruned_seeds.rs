@@ -54,7 +54,7 @@ impl<'a> SeedWords<'a> {
             progress.advance(word.len())?;
             let known = |c| alphabet.contains(c);
             splitter.known_parts(word, known, |segment| {
-                cut(segment, |part| parts.push((Part::whole(part), count)))
+                cut(segment, |part| parts.push((Part::whole(part), count)));
             });
         }
         parts.sort_unstable();
