@@ -297,6 +297,14 @@ def test_memory_is_estimated_for_the_parts_and_rare_words_are_dropped() -> None:
     assert 0 < len(kept) < len(plain)
 
 
+def test_scores_of_unigram_come_from_whole_words() -> None:
+    words = {"union": 4, "undo": 3, "onion": 2}
+    tok = pw.Tokenizer.train_from_counts(words, vocab_size=40)
+    counts = Counts({"unǀion": 3, "union": 1, "unǀdo": 3, "onion": 2}).with_boundary_marker("ǀ")
+    found = pw.vocabulary.to_unigram(tok, counts).tokenizer
+    assert found == pw.vocabulary.to_unigram(tok, Counts(words)).tokenizer
+
+
 def test_a_sum_of_parts_beyond_64_bits_is_an_error() -> None:
     counts = Counts({"undo": 1 << 63, "redo": 1 << 63}).with_boundaries(lambda w: [w[:2], w[2:]])
     with pytest.raises(pw.errors.TrainingError, match="64 bits"):

@@ -216,6 +216,18 @@ class Counts:
         made_first = None if first is None else np.array(positions, np.uint64)
         return self._with_rows(words, np.array(counts, np.uint64), made_first, boundaries)
 
+    def _whole_words(self) -> Counts:
+        """Return the counts without boundaries; equal words are one, and positions are unknown."""
+        import numpy as np
+
+        if not self.has_boundaries:
+            return self
+        totals = Counter[str]()
+        for word, count in self:
+            totals[word] += count
+        numbers = np.array(list(totals.values()), np.uint64)
+        return Counts._of_columns(list(totals), numbers, None, self.pipeline)
+
     def _check_unbounded(self) -> None:
         if self.has_boundaries:
             raise ArgumentError("counts", "have boundaries; start from counts without them")
