@@ -27,6 +27,11 @@ def built_corpus(name: str) -> Path | None:
     return path if path.is_file() else None
 
 
+def lexicon_path(language: str) -> Path:
+    """Return the path of the morphemes of words, which `boundaries.py` writes."""
+    return corpus_folder() / f"morphemes-{language}.tsv"
+
+
 def split_documents(job: dict[str, Any]) -> tuple[list[str], list[str]]:
     """Return the warm-up documents and the rest, in the proportion of the sizes asked for."""
     wanted = job["warm_up_bytes"] + job["steady_bytes"]

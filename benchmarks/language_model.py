@@ -21,11 +21,13 @@ from __future__ import annotations
 import argparse
 import hashlib
 import os
+import re
 import sys
 import tempfile
 import time
 from collections.abc import Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import replace
 from datetime import date
 from functools import cache
 from multiprocessing import get_context
@@ -37,7 +39,7 @@ sys.path.append(str(Path(__file__).parents[1] / "python"))
 import numpy as np
 
 import piecework as pw
-from corpora import built_corpus
+from corpora import built_corpus, lexicon_path
 from judging.kneser_ney import KneserNey
 from judging.lines import LineVocabulary
 from judging.matrix import (
@@ -81,12 +83,13 @@ def main() -> None:
     definition = read_definition(options.smoke)
     try:
         paths = {language: corpus(name) for language, name in definition["corpora"].items()}
+        lexicons = {language: lexicon(language, options.smoke) for language in paths}
         checksums = {language: checksum(path) for language, path in paths.items()}
         todo = missing(definition, read_record(options.record), checksums)
         if options.list:
             print(*todo, sep="\n")
             return
-        make_runs(todo, definition, paths, options)
+        make_runs(todo, definition, paths, lexicons, options)
     except (TextTooShortError, VocabularyTooSmallError, MissingCorpusError) as error:
         sys.exit(f"language_model.py: {error}")
 
@@ -102,6 +105,22 @@ def corpus(name: str) -> Path:
     if path := built_corpus(name):
         return path
     raise MissingCorpusError(f"the corpus {name!r} is missing: write it with benchmarks/novels.py")
+
+
+def lexicon(language: str, is_small: bool) -> Path:
+    """Return the path of the morphemes of a language; for small text, of every word in two halves."""
+    path = lexicon_path(language)
+    if not is_small:
+        if path.is_file():
+            return path
+        raise MissingCorpusError(
+            f"{path} is missing: write it with benchmarks/boundaries.py --write"
+        )
+    path = Path(own_folder().name) / path.name
+    words = sorted(set(re.findall("[a-z]{2,}", corpus(SMALL).read_text(encoding="utf-8").lower())))
+    halves = ((word, word[: len(word) // 2], word[len(word) // 2 :]) for word in words)
+    path.write_text("".join(f"{word}\t{one} {two}\n" for word, one, two in halves), "utf-8")
+    return path
 
 
 @cache
@@ -130,6 +149,7 @@ def make_runs(
     todo: list[Run],
     definition: Mapping[str, Any],
     paths: Mapping[str, Path],
+    lexicons: Mapping[str, Path],
     options: argparse.Namespace,
 ) -> None:
     """Make runs until the time is over, and print a line for each."""
@@ -147,8 +167,9 @@ def make_runs(
     with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
         while True:
             while len(waiting) < jobs and may_start() and (runs := next(rest, None)):
-                path = paths[runs[0].language]
-                waiting.add(pool.submit(judged, runs, path, definition, threads))
+                language = runs[0].language
+                files = paths[language], lexicons[language]
+                waiting.add(pool.submit(judged, runs, *files, definition, threads))
             if not waiting:
                 break
             done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
@@ -176,7 +197,9 @@ def words_of(path: Path, training_megabytes: float, held_out_kilobytes: float) -
     return read_text(text, int(training_megabytes * 1e6), int(held_out_kilobytes * 1e3))
 
 
-def judged(runs: list[Run], path: Path, definition: Mapping[str, Any], threads: int) -> Records:
+def judged(
+    runs: list[Run], path: Path, lexicon: Path, definition: Mapping[str, Any], threads: int
+) -> Records:
     """Learn the vocabulary of runs that differ by their budget, train their models, return the records."""
     import torch
 
@@ -185,7 +208,7 @@ def judged(runs: list[Run], path: Path, definition: Mapping[str, Any], threads: 
     torch.set_num_threads(threads)
     start = time.monotonic()
     recipe = Recipe(**definition["recipe"])
-    text = words_of(path, **definition["text"])
+    text = replace(words_of(path, **definition["text"]), lexicon=lexicon)
     vocabulary = learn(runs[0].learner, text, runs[0].size)
     held_out = vocabulary.stream(np.concatenate([[text.line_end], text.held_out]))
     unknown_bits = float(vocabulary.extra_bits[text.held_out].sum())

@@ -126,13 +126,26 @@ def with_figures(page: str, tables: str) -> str:
 
 # ---- figures
 
+OWN_TABLES = {
+    "superwords": (
+        "Entries that cross spaces",
+        "Byte-level BPE over lines: `o200k` learns within words, `o200k-superwords` a quarter of its\n"
+        "entries across them. They are not compared with the learners of words.",
+    ),
+    "boundaries": (
+        "Entries that keep morphemes",
+        "Learners that end in `-boundaries` have a lexicon of morphemes, whose boundaries no entry\n"
+        "crosses.",
+    ),
+}
+"""The title and the introduction of the tables of each matrix of its own."""
+
 
 def figures(records: Records) -> str:
     """Return all tables as Markdown."""
     if not records:
         return NONE
-    of_lines, of_words = superwords(records), of_learners(records)
-    parts = []
+    of_words, parts = of_learners(records), []
     if of_words:
         found, n_grams = bits_of(of_words, "bits_per_byte"), bits_of(of_words, "kneser_ney")
         parts = [
@@ -141,30 +154,24 @@ def figures(records: Records) -> str:
             "\n".join(verdicts(found, read_definition()["main_learners"])),
             agreement(found, n_grams),
         ]
-    if of_lines:
-        found, names = (
-            bits_of(of_lines, "bits_per_byte"),
-            read_definition()["superwords"]["learners"],
-        )
-        parts += [
-            "### Entries that cross spaces",
-            "Byte-level BPE over lines: `o200k` learns within words, `o200k-superwords` a quarter of its\n"
-            "entries across them. They are not compared with the learners of words.",
-            *map("\n".join, setting_tables(found, of_lines, names[0])),
-            "\n".join(verdicts(found, names)),
-        ]
+    for name, (title, about) in OWN_TABLES.items():
+        names = read_definition()[name]["learners"]
+        own = [record for record in records if record["learner"] in names]
+        own = [one for one in own if one["size"] in read_definition()[name]["sizes"]]
+        found = bits_of(own, "bits_per_byte")
+        if len({record["learner"] for record in own} - set(read_definition()["learners"])):
+            parts += [
+                f"### {title}",
+                about,
+                *map("\n".join, setting_tables(found, own, names[0])),
+                "\n".join(verdicts(found, names)),
+            ]
     return "\n" + "\n\n".join(parts) + "\n\n"
 
 
 def of_learners(records: Records) -> Records:
     """Return the records of learners of words."""
     return [record for record in records if record["learner"] in read_definition()["learners"]]
-
-
-def superwords(records: Records) -> Records:
-    """Return the records of learners of lines."""
-    names = read_definition()["superwords"]["learners"]
-    return [record for record in records if record["learner"] in names]
 
 
 def bits_of(records: Records, measure: str) -> Bits:

@@ -36,6 +36,7 @@ from typing import Literal, TypedDict
 from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike
 from piecework.io.normalization_rules import NormalizationRules
+from piecework.train.boundaries import Boundaries
 from piecework.train.learners import Learner
 from piecework.train.presets import Preset
 from piecework.train.sentencepiece_presets import SentencePiecePreset

@@ -39,22 +39,27 @@ def read_definition(smoke: bool = False) -> dict[str, Any]:
 
 
 def planned(definition: Mapping[str, Any]) -> Iterator[Run]:
-    """Yield all runs: all learners first, so that each setting is complete with one seed.
+    """Yield each run once: all learners first, so that each setting is complete with one seed.
 
     The budgets of a vocabulary and a seed follow each other: they are trained together.
     """
-    of_lines, main = definition["superwords"], definition["main_learners"]
-    for learners, seeds, sizes in (
-        (of_lines["learners"], of_lines["seeds"], of_lines["sizes"]),
-        (definition["learners"], definition["seeds"], definition["sizes"]),
-        (main, definition["main_seeds"], definition["sizes"]),
-    ):
-        for seed in seeds:
-            for size in sizes:
-                for language in definition["corpora"]:
-                    for learner in learners:
-                        for budget in definition["budgets"]:
-                            yield Run(language, size, budget, learner, seed)
+    of_lines, kept = definition["superwords"], definition["boundaries"]
+    learners, main = definition["learners"], definition["main_learners"]
+    runs = (
+        Run(language, size, budget, learner, seed)
+        for learners, seeds, sizes in (
+            (of_lines["learners"], of_lines["seeds"], of_lines["sizes"]),
+            (learners, definition["seeds"], definition["sizes"]),
+            (main, definition["main_seeds"], definition["sizes"]),
+            (kept["learners"], kept["seeds"], kept["sizes"]),
+        )
+        for seed in seeds
+        for size in sizes
+        for language in definition["corpora"]
+        for learner in learners
+        for budget in definition["budgets"]
+    )
+    yield from dict.fromkeys(runs)
 
 
 def recipe_checksum(definition: Mapping[str, Any]) -> str:

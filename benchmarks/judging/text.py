@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -38,6 +39,8 @@ class Text:
     words: list[str]
     training: list[Integers]
     held_out: Integers
+    lexicon: Path | None = None
+    """The file with the morphemes of words, for learners that keep their boundaries."""
 
     @property
     def line_end(self) -> int:

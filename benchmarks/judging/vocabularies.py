@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -72,7 +73,7 @@ def learn(
     `learners`: by name, in the place of `LEARNERS`. Raises `VocabularyTooSmallError` unless the alphabet,
     with its forms inside words, takes at most half.
     """
-    has_bytes = learner == "byte-bpe" or learner in PRESETS
+    has_bytes = learner.startswith("byte-bpe") or learner in PRESETS
     needed = 2 * max(256 if has_bytes else 2 * len(text.alphabet), 1)
     if size < needed:
         raise VocabularyTooSmallError(
@@ -114,11 +115,14 @@ def of_tokenizer(tokenizer: pw.Tokenizer) -> Trained:
     return tokenizer.get_vocab_size(), encode
 
 
-def wordpiece(learner: Learner, **settings: Any) -> Callable[[Text, int], Trained]:
-    """Return a function that learns WordPiece."""
+def wordpiece(
+    learner: Learner, *, boundaries: bool = False, **settings: Any
+) -> Callable[[Text, int], Trained]:
+    """Return a function that learns WordPiece, perhaps with the boundaries of the lexicon."""
 
     def train(text: Text, size: int) -> Trained:
-        return of_tokenizer(learned_wordpiece(learner, text, size, **settings))
+        kept = text.lexicon if boundaries else None
+        return of_tokenizer(learned_wordpiece(learner, text, size, boundaries=kept, **settings))
 
     return train
 
@@ -158,7 +162,12 @@ def unigram(text: Text, size: int) -> Trained:
     )
 
 
-def byte_bpe(text: Text, size: int) -> Trained:
+def byte_bpe_with_boundaries(text: Text, size: int) -> Trained:
+    """Learn byte-level BPE whose merges keep the boundaries of the lexicon."""
+    return byte_bpe(text, size, text.lexicon)
+
+
+def byte_bpe(text: Text, size: int, boundaries: Path | None = None) -> Trained:
     """Learn byte-level BPE, which has no unknown token."""
     stages = (WhitespaceSplit(), ByteLevel(use_regex=False))
     pipeline = Pipeline(None, SequencePreTokenizer(stages))
@@ -169,6 +178,7 @@ def byte_bpe(text: Text, size: int) -> Trained:
             preset=Preset("bytes", pipeline),
             vocab_size=size,
             special_tokens=[],
+            boundaries=boundaries,
         )
     )
 
@@ -214,5 +224,7 @@ LEARNERS: dict[str, Callable[[Text, int], Trained]] = {
     "to-unigram": to_unigram,
     "unigram": unigram,
     "byte-bpe": byte_bpe,
+    "pruning-boundaries": wordpiece(Pruning(), boundaries=True),
+    "byte-bpe-boundaries": byte_bpe_with_boundaries,
     "sentencepiece-unigram": sentencepiece_unigram,
 }

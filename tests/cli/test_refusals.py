@@ -243,6 +243,9 @@ ROWS = [
         "--model-max-length: needs a folder such as -o NAME/, not the file out.json",
     ),
     Row("model_max_length", "en.txt --model-max-length 0 -o out/", "'--model-max-length': 0"),
+    Row("boundaries", "en.txt --boundaries missing.tsv", "missing.tsv"),
+    Row("boundaries", "en.txt --boundaries en-dev.txt", "en-dev.txt line 1: found"),
+    Row("boundary_marker", "en.txt --boundary-marker ''", "--boundary-marker: must not be empty"),
     # settings that do not go together
     Row("vocab_size", "en.txt --vocab-size 5", "--vocab-size: must be more than 5 (the reserved entries,"),
     Row("vocab_size", "en.txt --model byte-bpe --vocab-size 200", "--vocab-size: must be at least 257"),

@@ -44,7 +44,10 @@ train_settings = st.fixed_dictionaries(
 
 
 def learned_by_core(words: Words, how: dict[str, Any]) -> Any:
-    counts = pw.Counts(*zip(*words, strict=True), first=list(range(len(words))))
+    return learned_from(pw.Counts(*zip(*words, strict=True), first=list(range(len(words)))), how)
+
+
+def learned_from(counts: pw.Counts, how: dict[str, Any]) -> Any:
     try:
         learned = BPETrainer(**how, unk_token=None).learn_vocabulary(counts)
     except TrainingError as error:

@@ -1,5 +1,6 @@
 //! Word counts: the counter of a corpus, and the counts as columns.
 
+use std::borrow::Cow;
 use std::sync::Mutex;
 
 use numpy::{PyArray1, PyReadonlyArray1};
@@ -209,28 +210,48 @@ pub struct RawCounts {
 
 #[python]
 impl RawCounts {
-    /// Make counts from columns of equal length.
+    /// Make counts from columns of equal length; `boundaries` has the positions inside each word, in characters.
     #[new]
-    #[pyo3(signature = (words, counts, first))]
+    #[pyo3(signature = (words, counts, first, boundaries=None))]
     fn new(
         words: &Bound<'_, PyAny>,
         counts: PyReadonlyArray1<'_, u64>,
         first: Option<PyReadonlyArray1<'_, u64>>,
+        boundaries: Option<Vec<Vec<u32>>>,
     ) -> PyResult<Self> {
         let items = items(words, "words")?;
         let words = borrow_all(&items, "words")?;
         let first = first.as_ref().map(|first| first.as_slice()).transpose()?;
-        let counts = Counts::from_parts(&words, counts.as_slice()?, first).map_err(raise)?;
-        Ok(Self { counts })
+        let counts = match boundaries {
+            Some(boundaries) => Counts::bounded(&words, &boundaries, counts.as_slice()?, first),
+            None => Counts::from_parts(&words, counts.as_slice()?, first),
+        };
+        Ok(Self { counts: counts.map_err(raise)? })
     }
 
     fn __len__(&self) -> usize {
         self.counts.len()
     }
 
-    /// Return the words.
-    fn words(&self) -> Vec<&str> {
-        self.counts.iter().map(|(word, _)| word).collect()
+    /// Return the words, without their boundaries.
+    fn words(&self) -> Vec<Cow<'_, str>> {
+        self.counts.words().collect()
+    }
+
+    /// Return whether the words have boundaries.
+    fn has_boundaries(&self) -> bool {
+        self.counts.has_boundaries()
+    }
+
+    /// Return the boundaries inside each word, in characters; None for counts without boundaries.
+    fn boundaries(&self) -> Option<Vec<Vec<u32>>> {
+        self.counts.boundaries()
+    }
+
+    /// Return the counts of the parts between boundaries.
+    fn parts(&self, py: Python<'_>) -> PyResult<Self> {
+        let counts = py.release(|| self.counts.unmarked_parts());
+        Ok(Self { counts: counts.map_err(raise)? })
     }
 
     /// Return the count of each word.
@@ -250,8 +271,8 @@ impl RawCounts {
         py: Python<'py>,
     ) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>)> {
         let length = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
-        let bytes = self.counts.iter().map(|(word, _)| length(word.len())).collect();
-        let chars = self.counts.iter().map(|(word, _)| length(word.chars().count())).collect();
+        let bytes = self.counts.words().map(|word| length(word.len())).collect();
+        let chars = self.counts.words().map(|word| length(word.chars().count())).collect();
         Ok((array(py, bytes)?, array(py, chars)?))
     }
 

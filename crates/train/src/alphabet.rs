@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use foldhash::{HashMap, HashSet};
 use serde::{Deserialize, Deserializer};
 
-use crate::count::Counts;
+use crate::count::{Counts, MarkedSides, Part};
 use crate::entries::Entries;
 use crate::merges::PackedWords;
 use crate::progress::Progress;
@@ -78,7 +78,7 @@ impl AlphabetOrder {
             }
             Self::FirstSeen => {
                 let mut seen: HashSet<(char, usize)> = HashSet::default();
-                let words = counts.iter().flat_map(|counts| counts.iter());
+                let words = counts.iter().flat_map(|counts| counts.iter_parts());
                 for (character, position) in words.flat_map(|(word, _)| char_positions(word)) {
                     if seen.insert((character, position.index())) {
                         let rank = ranks.len();
@@ -163,8 +163,8 @@ impl Alphabet {
         progress: &mut Progress<'_>,
     ) -> Result<Self, Error> {
         let mut kept: HashMap<char, CharUsage> = HashMap::default();
-        for (word, count) in counts.iter().flat_map(|counts| counts.iter()) {
-            progress.advance(word.len())?;
+        for (word, count) in counts.iter().flat_map(|counts| counts.iter_parts()) {
+            progress.advance(word.text.len())?;
             for (character, position) in char_positions(word) {
                 let usage = kept.entry(character).or_default();
                 usage.count += count;
@@ -210,10 +210,11 @@ impl Alphabet {
     }
 }
 
-/// Return the characters of a word with their positions.
-pub(super) fn char_positions(word: &str) -> impl Iterator<Item = (char, CharPosition)> + '_ {
-    word.char_indices().map(|(at, character)| {
-        (character, CharPosition { first: at == 0, last: at + character.len_utf8() == word.len() })
+/// Return the characters of a part of a word with their positions in the word.
+pub(super) fn char_positions(part: Part<'_>) -> impl Iterator<Item = (char, CharPosition)> + '_ {
+    part.text.char_indices().map(move |(at, character)| {
+        let is_last = at + character.len_utf8() == part.text.len();
+        (character, CharPosition { first: part.begins && at == 0, last: part.ends && is_last })
     })
 }
 
@@ -240,6 +241,11 @@ pub(super) struct Affixes<'a> {
 }
 
 impl Affixes<'_> {
+    /// Return the sides at which parts of words differ from words.
+    pub(super) fn marked_sides(self) -> MarkedSides {
+        MarkedSides { starts: !self.prefix.is_empty(), ends: !self.suffix.is_empty() }
+    }
+
     fn form(self, c: char, position: CharPosition) -> String {
         let prefix = if position.first { "" } else { self.prefix };
         let suffix = if position.last { self.suffix } else { "" };
@@ -315,9 +321,9 @@ impl<'a> CharForms<'a> {
         whole_words: bool,
         progress: &mut Progress<'_>,
     ) -> Result<(), Error> {
-        for (word, count) in counts.iter() {
-            progress.advance(word.len())?;
-            if !whole_words || self.alphabet.contains_all(word) {
+        for (word, count) in counts.iter_parts() {
+            progress.advance(word.text.len())?;
+            if !whole_words || self.alphabet.contains_all(word.text) {
                 words.push(
                     char_positions(word).filter_map(|(c, position)| self.entry(c, position)),
                     count,

@@ -26,7 +26,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::alphabet::Alphabet;
-use crate::count::Counts;
+use crate::count::{Counts, Part};
 use crate::entries::Entries;
 use crate::learned::fill;
 use crate::memory::{check_available, reserve};
@@ -129,9 +129,9 @@ impl<'a> ThresholdSearch<'a> {
         let Start { counts, spec, alphabet, entries: base, .. } = start;
         let mut words = Vec::new();
         reserve(&mut words, counts.len())?;
-        for (word, count) in counts.iter() {
-            progress.advance(word.len())?;
-            if !word.is_empty() && alphabet.contains_all(word) {
+        for (word, count) in counts.iter_parts() {
+            progress.advance(word.text.len())?;
+            if !word.text.is_empty() && alphabet.contains_all(word.text) {
                 words.push((word, count));
             }
         }
@@ -411,10 +411,10 @@ fn longest_matches(
     prefix: &str,
     most: usize,
 ) -> Vec<(Vec<String>, u64)> {
-    let split = |word: &str| {
+    let split = |Part { text: word, begins, .. }: Part<'_>| {
         let (mut tokens, mut start) = (Vec::new(), 0);
         while start < word.len() {
-            let head = if start > 0 { prefix } else { "" };
+            let head = if start > 0 || !begins { prefix } else { "" };
             let ends = word[start..].char_indices().map(|(at, c)| start + at + c.len_utf8());
             let mut ends: Vec<usize> = ends.collect();
             ends.reverse();
@@ -425,5 +425,5 @@ fn longest_matches(
         }
         Some(tokens)
     };
-    counts.iter().filter_map(|(word, count)| Some((split(word)?, count))).take(most).collect()
+    counts.iter_parts().filter_map(|(word, count)| Some((split(word)?, count))).take(most).collect()
 }

@@ -874,9 +874,19 @@ class RawCounts:
         words: Sequence[str],
         counts: npt.NDArray[np.uint64],
         first: npt.NDArray[np.uint64] | None,
+        boundaries: Sequence[Sequence[int]] | None = None,
     ) -> None: ...
     def __len__(self) -> int: ...
-    def words(self) -> list[str]: ...
+    def words(self) -> list[str]:
+        """Return the words, without their boundaries."""
+
+    def has_boundaries(self) -> bool: ...
+    def boundaries(self) -> list[list[int]] | None:
+        """Return the boundaries inside each word, in characters; None for counts without boundaries."""
+
+    def parts(self) -> RawCounts:
+        """Return the counts of the parts between boundaries."""
+
     def counts(self) -> npt.NDArray[np.uint64]: ...
     def first(self) -> npt.NDArray[np.uint64] | None: ...
     def lengths(self) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:

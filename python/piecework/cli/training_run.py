@@ -6,7 +6,7 @@ import os
 import shutil
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +33,7 @@ from piecework.cli.outputs import (
 from piecework.cli.parameters import (
     TokenizerOutput,
     all_of,
+    in_corpus,
     is_quiet,
     option,
     output_option,
@@ -246,10 +247,22 @@ def _beginning(path: str, plan: Plan, reading: Reading) -> Iterator[tuple[str, s
     yield "its words", "  ".join(words) + more
 
 
+_BOUNDARY_NAMES = ("boundaries", "boundary_marker")
 _OUTPUT_NAMES = ("path", "roles", "model_max_length", "training_log", "as_json", "dry_run")
 
 
 run_options = all_of(
+    in_corpus(
+        "--boundaries",
+        metavar="FILE",
+        help="Lexicon of words with boundaries inside that no entry crosses: lines of a word, a tab and its "
+        "parts with spaces between them, such as undoing<TAB>un do ing.",
+    ),
+    in_corpus(
+        "--boundary-marker",
+        metavar="TEXT",
+        help="Marker that stands in the text at boundaries inside words, such as ǀ (U+01C0); it is removed.",
+    ),
     counting_options,
     engine_options,
     output_option(
@@ -301,6 +314,7 @@ def train_tokenizer(
     counting = {name: options.pop(name) for name in COUNTING_NAMES}
     cluster = {name: options.pop(name) for name in CLUSTER_NAMES}
     output = {name: options.pop(name) for name in _OUTPUT_NAMES}
+    boundaries = {name: options.pop(name) for name in _BOUNDARY_NAMES}
     sources = {name: options.pop(name) for name in ("parallel", "balance_rounds")}
     if model == SENTENCEPIECE:
         options["seed"] = counting["seed"]  # one seed for all that is drawn
@@ -318,8 +332,12 @@ def train_tokenizer(
         progress=not is_quiet(),
         memory=counting["memory"],
         checkpoint=counting["checkpoint"],
+        **boundaries,
         **given,
     )
+    if sources["balance_rounds"] is not None and any(boundaries.values()):
+        name = next(name for name, value in boundaries.items() if value)
+        raise ArgumentError(name, "cannot be combined", also=["balance_rounds"])
     path, model_max_length = output["path"], output["model_max_length"]
     outputs = _outputs(path, sizes if isinstance(sizes, tuple) else ())
     job = Job(corpus, model, preset, plan, reading, counting, cluster, outputs, **sources)
@@ -397,6 +415,11 @@ def _counts(job: Job) -> tuple[pw.train.SourceCounts | None, pw.Counts, SourceCo
 def _learned(job: Job, counts: pw.Counts, log: str | None) -> Mapping[int | None, pw.TokenizerSpec]:
     """Return the specification of each size, or of the size of the trainer for None."""
     plan = job.plan
+    counts = plan.bounded(counts)
+    if boundaries := counts.boundaries:
+        found = sum(map(bool, boundaries))
+        note(f"boundaries: inside {found:,} of {counted(len(counts), 'distinct word')}")
+        plan = replace(plan, boundaries=None, boundary_marker=None)
     budget = memory_budget(plan.memory)
     needed = pw.train.estimated_memory(counts, plan.trainer)
     budgeted = f"of a budget of {format_size(budget)} (--memory)"

@@ -27,6 +27,7 @@ The stages of a whole tokenizer, in the order of the data:
 
 Learners with the options of real trainers:
 
+    boundaries             the parts of words with boundaries, which every learner takes as words
     bpe_training           BPE
     parity_training        BPE in which languages choose the merges in turns
     superwords             BPE entries that cross spaces, also of SentencePiece

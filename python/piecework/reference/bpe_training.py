@@ -24,6 +24,7 @@ from typing import Any, TypeAlias
 
 from piecework.errors import TrainingError
 from piecework.reference import bpe
+from piecework.reference.boundaries import symbols
 from piecework.reference.words import count_parts, in_alphabet_order, kept_characters
 
 Pair: TypeAlias = tuple[str, str]
@@ -150,14 +151,8 @@ def split(word: str, kept: set[str], settings: Settings) -> list[str]:
     >>> split("hug", set("hug"), Settings(end_of_word_suffix="</w>"))
     ['h', 'u', 'g</w>']
     """
-    last = len(word) - 1
-    return [
-        ("" if at == 0 else settings.continuing_subword_prefix)
-        + character
-        + (settings.end_of_word_suffix if at == last else "")
-        for at, character in enumerate(word)
-        if character in kept
-    ]
+    marked = symbols(word, settings.continuing_subword_prefix, settings.end_of_word_suffix)
+    return [symbol for symbol, c in zip(marked, word, strict=True) if c in kept]
 
 
 def count_pairs(splits: Sequence[Split], settings: Settings) -> Counter[Pair]:

@@ -7,6 +7,7 @@ Tokenization"). `shortest` finds the fewest tokens by dynamic programming.
 
 from __future__ import annotations
 
+from piecework.reference.boundaries import begins
 from piecework.reference.encoding import Piece
 from piecework.spec import WordPiece
 
@@ -94,6 +95,6 @@ def matches_at(word: str, start: int, model: WordPiece) -> list[Piece]:
     >>> [piece.token for piece in matches_at("hugs", 1, WordPiece({"##u": 0, "##ugs": 1}))]
     ['##ugs', '##u']
     """
-    prefix = model.continuing_subword_prefix if start > 0 else ""
+    prefix = "" if start == 0 and begins(word) else model.continuing_subword_prefix
     found = ((prefix + word[start:end], end) for end in range(len(word), start, -1))
     return [Piece(token, start, end) for token, end in found if token in model.vocab]

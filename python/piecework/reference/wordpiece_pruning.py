@@ -39,6 +39,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from piecework.reference.boundaries import begins
 from piecework.reference.wordpiece_model import greedy, shortest
 from piecework.reference.wordpiece_training import (
     LearnedWordPiece,
@@ -125,7 +126,8 @@ def find_seeds(
     for word, count in usable_words(words, settings):
         for start in range(len(word)):
             for end in range(start + 1, len(word) + 1):
-                counts[(prefix if start else "") + word[start:end]] += count
+                head = "" if start == 0 and begins(word) else prefix
+                counts[head + word[start:end]] += count
     seeds = [
         entry
         for entry, count in counts.items()

@@ -13,12 +13,13 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
+from piecework.reference.boundaries import begins
 from piecework.reference.wordpiece_model import greedy
 from piecework.reference.wordpiece_training import (
     LearnedWordPiece,
     Settings,
+    alphabet,
     alphabet_entries,
-    initial_splits,
     initial_vocabulary,
     length_of,
 )
@@ -43,15 +44,12 @@ class TopDownLearner:
     """The corpus, and the vocabulary of each threshold."""
 
     def __init__(self, words: Sequence[tuple[str, int]], settings: Settings) -> None:
-        prefix = settings.continuing_subword_prefix
         self.settings, self.all_words = settings, words
         self.loosest = max(settings.min_frequency, 1)
         self.alphabet = alphabet_entries(words, settings)
         self.longest = settings.max_token_length or LONGEST_ENTRY_CHARS
-        self.words = [
-            (entries[0] + "".join(entry[len(prefix) :] for entry in entries[1:]), count)
-            for entries, count in initial_splits(words, settings)
-        ]
+        kept = alphabet(words, settings)
+        self.words = [(word, count) for word, count in words if kept.issuperset(word)]
 
     def learn(self) -> LearnedWordPiece:
         """Return the vocabulary.
@@ -108,7 +106,8 @@ class TopDownLearner:
         for word, count in self.words:
             for start in cuts(word, vocab, prefix):
                 for end in range(start + 1, min(start + self.longest, len(word)) + 1):
-                    counts[(prefix if start else "") + word[start:end]] += count
+                    head = "" if start == 0 and begins(word) else prefix
+                    counts[head + word[start:end]] += count
         return counts
 
 

@@ -34,6 +34,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from piecework.errors import TrainingError
 from piecework.reference import bpe
+from piecework.reference.boundaries import begins, symbols
 from piecework.reference.words import count_parts, in_alphabet_order, kept_characters
 
 Pair: TypeAlias = tuple[str, str]
@@ -169,7 +170,7 @@ def alphabet_entries(words: Sequence[tuple[str, int]], settings: Settings) -> li
     entries = sorted(starting | others)
     if settings.has_tokenizers_alphabet or settings.alphabet_order == "word-starts-first":
         entries = sorted(starting) + sorted(others)
-    marked = ((c if at == 0 else prefix + c) for word, _ in words for at, c in enumerate(word))
+    marked = (symbol for word, _ in words for symbol in symbols(word, prefix))
     return in_alphabet_order(entries, settings.alphabet_order, marked, settings.initial_alphabet)
 
 
@@ -183,13 +184,13 @@ def character_positions(
     (['g', 'h', 'u'], ['g', 'h', 'u'])
     """
     kept = alphabet(words, settings)
-    seen_inside = {character for word, _ in words for character in word[1:]} & kept
+    seen_inside = {character for word, _ in words for character in word[begins(word) :]} & kept
     if settings.alphabet_forms == "possible":
         return kept, (kept - set(settings.isolated_characters)) | seen_inside
     if settings.alphabet_forms == "start-and-seen":
         return kept, seen_inside
     given = kept.intersection(settings.initial_alphabet)
-    return ({word[0] for word, _ in words} & kept) | given, seen_inside | given
+    return ({word[0] for word, _ in words if begins(word)} & kept) | given, seen_inside | given
 
 
 def isolated_characters(
@@ -239,7 +240,8 @@ def initial_splits(words: Sequence[tuple[str, int]], settings: Settings) -> list
     prefix = settings.continuing_subword_prefix
     splits: list[Split] = []
     for word, count in words:
-        entries = [c if i == 0 else prefix + c for i, c in enumerate(word) if c in kept]
+        marked = zip(symbols(word, prefix), word, strict=True)
+        entries = [symbol for symbol, character in marked if character in kept]
         if len(entries) == len(word) or settings.has_tokenizers_alphabet:
             splits.append((entries, count))
     return splits

@@ -404,6 +404,9 @@ class Tokenizer(metaclass=WithForeignNames):
           quarter of the memory of the machine; if more is needed, rare words are dropped with a
           `TrainingWarning`.
         - `checkpoint` (path): a folder from which an interrupted run continues (see `train.learn_spec`).
+        - `boundaries` (path, mapping or function): boundaries inside words that no entry crosses (see
+          `Counts.with_boundaries`); or `boundary_marker` (str), which stands in the text at boundaries (see
+          `Counts.with_boundary_marker`).
 
         Raises `FileError`, `CorpusError`, `TrainingError`, `MemoryLimitError` and `ArgumentError`.
         """

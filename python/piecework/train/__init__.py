@@ -6,6 +6,7 @@ and is tested without a compiled one.
 """
 
 from piecework.io.normalization_rules import NormalizationRules
+from piecework.train.boundaries import read_boundaries
 from piecework.train.counting import count_files, count_files_to, count_texts
 from piecework.train.counts import Counts
 from piecework.train.counts_files import recorded_pipeline
@@ -66,5 +67,6 @@ __all__ = [
     "learn_spec",
     "learn_specs",
     "pipeline_of",
+    "read_boundaries",
     "recorded_pipeline",
 ]

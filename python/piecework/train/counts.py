@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
 
 from piecework._internal._core import RawCounts
 from piecework._internal.validation import optional_number
-from piecework.errors import ArgumentError, FormatError, InputTypeError
+from piecework.errors import ArgumentError, FormatError, InputTypeError, TrainingError
+from piecework.train.boundaries import Boundaries, boundaries_of, without_marker
 from piecework.train.counts_files import CountsTable, read_counts, write_counts, write_tsv
 from piecework.train.presets import Pipeline
 
@@ -44,10 +45,10 @@ class Counts:
     `words` are in the order of the corpus. Counts from files and sums can lack positions (see `first`). Words
     are ordered by first position; without positions by decreasing count, then by code points. `pipeline` is
     the `Pipeline` that split the text, None if unknown. `replacements` counts the invalid UTF-8
-    sequences that became U+FFFD.
+    sequences that became U+FFFD. `with_boundaries` adds boundaries inside words that no entry may cross.
 
-    `==` compares words, counts and pipeline, not first positions, order or `replacements`. Counts pickle
-    as columns; custom pipeline stages keep their names only.
+    `==` compares words, boundaries, counts and pipeline, not first positions, order or `replacements`. Counts
+    pickle as columns; custom pipeline stages keep their names only.
     """
 
     def __init__(
@@ -72,9 +73,10 @@ class Counts:
         counts: Numbers,
         first: Numbers | None,
         pipeline: Pipeline | None = None,
+        boundaries: Sequence[Sequence[int]] | None = None,
     ) -> Counts:
         """Check columns, for example of a file; None means that first positions are unknown."""
-        return cls._of(_raw_counts(words, counts, first), pipeline)
+        return cls._of(_raw_counts(words, counts, first, boundaries), pipeline)
 
     @classmethod
     def _of(cls, raw: RawCounts, pipeline: Pipeline | None, replacements: int = 0) -> Counts:
@@ -116,6 +118,27 @@ class Counts:
         return self._raw.first()
 
     @property
+    def boundaries(self) -> list[tuple[int, ...]] | None:
+        """The boundaries inside each word, in characters of the word; None for counts without boundaries.
+
+        >>> Counts(["undo", "do"], [3, 1]).with_boundaries({"undo": ["un", "do"]}).boundaries
+        [(2,), ()]
+
+        Text with a marker can have a word with different boundaries, which then occurs in `words` again.
+        """
+        found = self._raw.boundaries()
+        return None if found is None else list(map(tuple, found))
+
+    @property
+    def has_boundaries(self) -> bool:
+        """Whether `with_boundaries` or `with_boundary_marker` made the counts, or some of them.
+
+        >>> Counts(["undo"], [3]).has_boundaries
+        False
+        """
+        return self._raw.has_boundaries()
+
+    @property
     def total(self) -> int:
         """The sum of all counts.
 
@@ -143,6 +166,83 @@ class Counts:
         words = self.words
         return [(words[index], int(counts[index])) for index in order.tolist()]
 
+    # ---- boundaries
+
+    def with_boundaries(self, boundaries: Boundaries) -> Counts:
+        """Return the counts with boundaries inside words, which no learned entry crosses.
+
+        >>> counts = Counts(["undoing", "do"], [3, 1])
+        >>> counts.with_boundaries({"undoing": ["un", "do", "ing"]}).boundaries
+        [(2, 4), ()]
+        >>> counts.with_boundaries(lambda word: [word[:2], word[2:]] if word[:2] == "un" else None).boundaries
+        [(2,), ()]
+
+        `boundaries` is a lexicon file (`read_boundaries`), a mapping from words to their parts, or a function
+        that returns the parts of a word, None for a word without boundaries. Words are looked up as the
+        pipeline leaves them, without the mark of a space. Raises `ArgumentError` for parts that do not spell
+        their word, for a lexicon with none of the words, and for counts that have boundaries.
+        """
+        self._check_unbounded()
+        words = self.words
+        found = boundaries_of(words, self.pipeline, boundaries)
+        return self._with_rows(words, self.counts, self.first, found)
+
+    def with_boundary_marker(self, marker: str) -> Counts:
+        """Return the counts without a marker that stands in the words at their boundaries.
+
+        >>> counts = Counts(["unǀdo", "do"], [3, 1]).with_boundary_marker("ǀ")
+        >>> counts.words, counts.boundaries
+        (['undo', 'do'], [(2,), ()])
+
+        The pipeline must keep the marker within words: most keep a letter that the text lacks, such as ǀ
+        (U+01C0). At the edge of a word, a marker is dropped. Raises `ArgumentError` for a marker that is
+        empty, a word of its own or in no word, and for counts that have boundaries.
+        """
+        import numpy as np
+
+        self._check_unbounded()
+        first = self.first
+        rows: dict[tuple[str, tuple[int, ...]], tuple[int, int]] = {}
+        positions = [0] * len(self) if first is None else first.tolist()
+        found = without_marker(self.words, self.pipeline, marker)
+        for (word, at), count, position in zip(found, self.counts.tolist(), positions, strict=True):
+            key = word, tuple(at)
+            earlier = rows.get(key, (0, position))
+            rows[key] = earlier[0] + count, min(earlier[1], position)
+        if max(count for count, _ in rows.values()) >= 1 << 64:
+            raise TrainingError("counts", "have a sum beyond 64 bits")
+        counts, positions = zip(*rows.values(), strict=True)
+        words, boundaries = zip(*rows, strict=True)
+        made_first = None if first is None else np.array(positions, np.uint64)
+        return self._with_rows(words, np.array(counts, np.uint64), made_first, boundaries)
+
+    def _whole_words(self) -> Counts:
+        """Return the counts without boundaries; equal words are one, and positions are unknown."""
+        import numpy as np
+
+        if not self.has_boundaries:
+            return self
+        totals = Counter[str]()
+        for word, count in self:
+            totals[word] += count
+        numbers = np.array(list(totals.values()), np.uint64)
+        return Counts._of_columns(list(totals), numbers, None, self.pipeline)
+
+    def _check_unbounded(self) -> None:
+        if self.has_boundaries:
+            raise ArgumentError("counts", "have boundaries; start from counts without them")
+
+    def _with_rows(
+        self,
+        words: Sequence[str],
+        counts: npt.NDArray[np.uint64],
+        first: npt.NDArray[np.uint64] | None,
+        boundaries: Sequence[Sequence[int]],
+    ) -> Counts:
+        return Counts._of(
+            RawCounts(words, counts, first, boundaries), self.pipeline, self.replacements
+        )
+
     def merge(self, other: Counts) -> Counts:
         """Return the sum of both, as `+` does.
 
@@ -150,7 +250,8 @@ class Counts:
         >>> shards[0].merge(shards[1]).most_common()
         [('hug', 3), ('pug', 1)]
 
-        The sum has first positions if both operands have them and share no source. Raises `ArgumentError`
+        The sum has first positions if both operands have them and share no source. A word with other
+        boundaries, or with none, is another word. Raises `ArgumentError`
         if `other` is not `Counts` or has another pipeline, and `TrainingError` if a sum exceeds 64 bits.
         """
         if not isinstance(other, Counts):
@@ -169,12 +270,13 @@ class Counts:
     def load(cls, path: str | os.PathLike[str]) -> Counts:
         """Read counts from Parquet or TSV; the content decides the format.
 
-        Files of other programs need the columns `word` and `count`; `first` and the pipeline are optional.
+        Files of other programs need the columns `word` and `count`; `first`, `boundaries` (positions in
+        characters, such as 2,4) and the pipeline are optional.
         Raises `FileError`, and `FormatError` with the line or column.
         """
         table = read_counts(path)
         try:
-            return cls._of_columns(table.words, table.counts, table.first, table.pipeline)
+            return cls._of_columns(*table)
         except ArgumentError as error:
             raise FormatError(str(path), str(error)) from error
 
@@ -196,7 +298,7 @@ class Counts:
         write_tsv(self._table(), stream)
 
     def _table(self) -> CountsTable:
-        return CountsTable(self.words, self.counts, self.first, self.pipeline)
+        return CountsTable(self.words, self.counts, self.first, self.pipeline, self.boundaries)
 
     # ---- what learners read
 
@@ -206,7 +308,8 @@ class Counts:
 
     def _word_sizes(self) -> tuple[npt.NDArray[Any], ...]:
         """Return the bytes, the characters and the count of each word that a learner reads."""
-        return (*self._raw.lengths(), self.counts)
+        raw = self._raw.parts() if self.has_boundaries else self._raw
+        return (*raw.lengths(), raw.counts())
 
     def _of_pipeline(self, pipeline: Pipeline) -> Counts:
         """Return the words with a pipeline that can run, unless their own pipeline can."""
@@ -241,7 +344,7 @@ class Counts:
         return (
             len(self) == len(other)
             and _is_same_pipeline(self.pipeline, other.pipeline)
-            and dict(self) == dict(other)
+            and _rows(self) == _rows(other)
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -254,7 +357,8 @@ class Counts:
 
     def __reduce__(self) -> tuple[Any, ...]:
         pipeline = None if self.pipeline is None else self.pipeline.without_functions()
-        return _rebuild, (self.words, self.counts, self.first, pipeline, self.replacements)
+        columns = self.words, self.counts, self.first, self._raw.boundaries()
+        return _rebuild, (*columns, pipeline, self.replacements)
 
     def __repr__(self) -> str:
         return f"Counts({len(self)} {'word' if len(self) == 1 else 'words'}, {self.total} in total)"
@@ -319,10 +423,18 @@ def _rebuild(
     words: list[str],
     counts: npt.NDArray[np.uint64],
     first: npt.NDArray[np.uint64] | None,
+    boundaries: list[list[int]] | None,
     pipeline: Pipeline | None,
     replacements: int,
 ) -> Counts:
-    return Counts._of(RawCounts(words, counts, first), pipeline, replacements)
+    return Counts._of(RawCounts(words, counts, first, boundaries), pipeline, replacements)
+
+
+def _rows(counts: Counts) -> dict[Any, int]:
+    """Return the count of each word with its boundaries."""
+    boundaries = counts.boundaries or [()] * len(counts)
+    keys = zip(counts.words, boundaries, strict=True)
+    return dict(zip(keys, counts.counts.tolist(), strict=True))
 
 
 def _is_same_pipeline(one: Pipeline | None, two: Pipeline | None) -> bool:
@@ -331,18 +443,25 @@ def _is_same_pipeline(one: Pipeline | None, two: Pipeline | None) -> bool:
     return one.agrees_with(two)
 
 
-def _raw_counts(words: Sequence[str], counts: Numbers, first: Numbers | None) -> RawCounts:
+def _raw_counts(
+    words: Sequence[str],
+    counts: Numbers,
+    first: Numbers | None,
+    boundaries: Sequence[Sequence[int]] | None = None,
+) -> RawCounts:
     count_array = _as_u64("counts", counts, len(words))
     first_array = None if first is None else _as_u64("first", first, len(words))
-    return RawCounts(_checked_words(words), count_array, first_array)
+    checked = _checked_words(words, boundaries)
+    return RawCounts(checked, count_array, first_array, boundaries)
 
 
-def _checked_words(words: Sequence[Any]) -> list[str]:
+def _checked_words(words: Sequence[Any], boundaries: Sequence[Sequence[int]] | None) -> list[str]:
     for index, word in enumerate(words):
         if not isinstance(word, str) or not word:
             raise ArgumentError(f"words[{index}]", f"must be a non-empty string, not {word!r}")
-    if len(set(words)) != len(words):
-        duplicate = next(word for word, times in Counter(words).items() if times > 1)
+    rows = words if boundaries is None else list(zip(words, map(tuple, boundaries), strict=True))
+    if len(set(rows)) != len(rows):
+        duplicate = next(row for row, times in Counter(rows).items() if times > 1)
         raise ArgumentError("words", f"contain {duplicate!r} twice")
     return list(words)
 

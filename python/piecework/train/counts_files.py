@@ -1,13 +1,14 @@
 """Read, write and recognize word counts as Parquet or TSV.
 
-Both have the columns `word`, `count` (u64) and, if positions are known, `first` (u64). They contain the
-pipeline as JSON: Parquet in the schema metadata under `piecework`, TSV in a comment on the first line.
+Both have the columns `word`, `count` (u64) and, if positions are known, `first` (u64). Words with boundaries
+have a column `boundaries`: positions in characters, such as "2,4", "" for none. Files contain the pipeline as
+JSON: Parquet in the schema metadata under `piecework`, TSV in a comment on the first line.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
@@ -36,10 +37,13 @@ _PARQUET_MAGIC = b"PAR1"
 _COMMENT = "# piecework counts "
 _METADATA_KEY = b"piecework"
 _VERSION_KEY = b"piecework.version"
-_COLUMNS = ("word", "count", "first")
+_COLUMNS = ("word", "count", "first", "boundaries")
 _ROWS_PER_WRITE = 65_536
 _SUFFIXES = (".parquet", ".tsv")
-_HEADERS = (b"word\tcount", b"word\tcount\tfirst")
+_HEADERS = tuple(
+    "\t".join(["word", "count", *further])
+    for further in ((), ("first",), ("boundaries",), ("first", "boundaries"))
+)
 _HEAD_BYTES = 1 << 16
 
 
@@ -50,6 +54,15 @@ class CountsTable(NamedTuple):
     counts: npt.NDArray[np.uint64]
     first: npt.NDArray[np.uint64] | None
     pipeline: Pipeline | None
+    boundaries: list[tuple[int, ...]] | None = None
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The columns that the table has, by name; boundaries as text."""
+        rows = self.boundaries
+        texts = None if rows is None else [",".join(map(str, row)) for row in rows]
+        columns = zip(_COLUMNS, (self.words, self.counts, self.first, texts), strict=True)
+        return {name: column for name, column in columns if column is not None}
 
 
 class CountsSummary(NamedTuple):
@@ -158,12 +171,11 @@ def write_tsv(table: CountsTable, stream: BinaryIO) -> None:
 def _write_tsv(tables: Iterator[CountsTable], like: CountsTable, stream: BinaryIO) -> None:
     if like.pipeline is not None:
         stream.write(f"{_COMMENT}{like.pipeline.to_json()}\n".encode())
-    width = 2 if like.first is None else 3
-    stream.write(("\t".join(_COLUMNS[:width]) + "\n").encode())
+    stream.write(("\t".join(like.columns) + "\n").encode())
     for table in tables:
         _check_tsv(table)
-        numbers = [table.counts.tolist()] + ([] if table.first is None else [table.first.tolist()])
-        rows = zip(table.words, *(map(str, column) for column in numbers), strict=True)
+        columns = table.columns.values()
+        rows = zip(*(map(str, column) for column in columns), strict=True)
         lines = ["\t".join(row) + "\n" for row in rows]
         for start in range(0, len(lines), _ROWS_PER_WRITE):
             stream.write("".join(lines[start : start + _ROWS_PER_WRITE]).encode())
@@ -188,28 +200,44 @@ def _read_tsv(data: bytes, name: str) -> CountsTable:
         pipeline = _pipeline_of(lines[0][len(_COMMENT) :], f"{name} line 1")
         skipped = 1
     header = lines[skipped].rstrip("\r") if skipped < len(lines) else ""
-    if header.split("\t") not in ([*_COLUMNS], [*_COLUMNS[:2]]):
+    if header not in _HEADERS:
         problem = f"found {header[:80]!r}, expected word, count, first, separated by tabs"
         raise FormatError(f"{name} line {skipped + 1}", problem)
     rows = lines[skipped + 1 : -1] if lines[-1] == "" else lines[skipped + 1 :]
-    return _table_of(rows, header.count("\t") + 1, skipped + 2, name, pipeline)
+    return _table_of(rows, header.split("\t"), skipped + 2, name, pipeline)
 
 
 def _table_of(
-    rows: list[str], width: int, first_line: int, name: str, pipeline: Pipeline | None
+    rows: list[str], header: list[str], first_line: int, name: str, pipeline: Pipeline | None
 ) -> CountsTable:
     cells = [row.split("\t") for row in rows]
     for line, row in enumerate(cells, start=first_line):
-        if len(row) != width:
-            problem = f"found {counted(len(row), 'column')}, expected {width}"
+        if len(row) != len(header):
+            problem = f"found {counted(len(row), 'column')}, expected {len(header)}"
             raise FormatError(f"{name} line {line}", problem)
-    numbers = [
-        _column(cells, column, f"{name} column {_COLUMNS[column]!r}", first_line)
-        for column in range(1, width)
-    ]
-    return CountsTable(
-        [row[0] for row in cells], numbers[0], numbers[1] if width == 3 else None, pipeline
-    )
+    numbers = {
+        column: _column(cells, at, f"{name} column {column!r}", first_line)
+        for at, column in enumerate(header)
+        if column in ("count", "first")
+    }
+    boundaries = None
+    if header[-1] == "boundaries":
+        texts = (row[-1].rstrip("\r") for row in cells)
+        boundaries = _positions(texts, f"{name} column 'boundaries' line", first_line)
+    words = [row[0] for row in cells]
+    return CountsTable(words, numbers["count"], numbers.get("first"), pipeline, boundaries)
+
+
+def _positions(texts: Iterable[str], place: str, first: int) -> list[tuple[int, ...]]:
+    """Return the boundaries of each word; a place and the number of the first row name a row."""
+    found = []
+    for row, text in enumerate(texts, start=first):
+        cells = text.split(",") if text else []
+        if not all(cell.isascii() and cell.isdigit() and len(cell) < 10 for cell in cells):
+            problem = f"found {text[:80]!r}, expected positions such as 2,4"
+            raise FormatError(f"{place} {row}", problem)
+        found.append(tuple(map(int, cells)))
+    return found
 
 
 def _column(
@@ -240,17 +268,17 @@ def _pipeline_of(text: str, place: str) -> Pipeline:
 
 def _write_parquet(tables: Iterator[CountsTable], like: CountsTable, path: Path) -> None:
     pyarrow, parquet = _pyarrow()
-    kinds = (pyarrow.string(), pyarrow.uint64(), pyarrow.uint64())
-    width = 2 if like.first is None else 3
+    kinds = {name: pyarrow.string() for name in ("word", "boundaries")}
     metadata = {_VERSION_KEY: __version__.encode()}
     if like.pipeline is not None:
         metadata[_METADATA_KEY] = like.pipeline.to_json().encode()
-    schema = pyarrow.schema(list(zip(_COLUMNS, kinds, strict=True))[:width], metadata)
+    fields = [(name, kinds.get(name, pyarrow.uint64())) for name in like.columns]
+    schema = pyarrow.schema(fields, metadata)
     with parquet.ParquetWriter(path, schema, compression="zstd", use_dictionary=False) as writer:
         for table in tables:
-            columns = (table.words, table.counts, table.first)[:width]
             arrays = [
-                pyarrow.array(column, kind) for column, kind in zip(columns, kinds, strict=False)
+                pyarrow.array(column, kind)
+                for column, (_, kind) in zip(table.columns.values(), fields, strict=True)
             ]
             writer.write_table(pyarrow.table(arrays, schema=schema))
 
@@ -266,7 +294,13 @@ def _read_parquet(path: str | os.PathLike[str]) -> CountsTable:
             if "first" in arrow.column_names
             else None,
             _parquet_pipeline(arrow.schema, path),
+            _parquet_boundaries(arrow, path) if "boundaries" in arrow.column_names else None,
         )
+
+
+def _parquet_boundaries(arrow: Any, path: str | os.PathLike[str]) -> list[tuple[int, ...]]:
+    column = _parquet_column(arrow, "boundaries", _pyarrow()[0].string(), path)
+    return _positions(column.to_pylist(), f"{path} column 'boundaries' row", 0)
 
 
 def _damage_as_format_error(path: str | os.PathLike[str]) -> _Translation:
@@ -344,7 +378,8 @@ def is_counts_file(path: str, field: str | None = None) -> bool:
         return False
     if head.startswith(_PARQUET_MAGIC):
         return _is_parquet_of_counts(path, field or TEXT_FIELD)
-    return head.startswith(_COMMENT.encode()) or head.partition(b"\n")[0].rstrip(b"\r") in _HEADERS
+    header = head.partition(b"\n")[0].rstrip(b"\r").decode(errors="replace")
+    return head.startswith(_COMMENT.encode()) or header in _HEADERS
 
 
 def _is_parquet_of_counts(path: str, field: str) -> bool:

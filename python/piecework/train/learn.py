@@ -28,6 +28,7 @@ from piecework.train.trainer import Amount, Trainer, WordSizes
 from piecework.train.trainers.common import checked_counts
 
 _CONSTANT = 48_000_000  # buckets of a small corpus, freed memory that is not reused, Python objects
+_PART = 200  # a part of a word with boundaries: counted anew, besides its text
 _ENTRY = 700  # an entry and its merge: in the trainer, and as Python objects of the result
 
 
@@ -228,7 +229,8 @@ def estimated_memory(counts: Counts | Mapping[str, int], trainer: Trainer) -> in
     counts = checked_counts(counts)
     text, chars, _ = counts._word_sizes()
     totals = [len(text), text.sum(dtype=np.uint64), chars.sum(dtype=np.uint64)]
-    return int(_estimate(trainer, WordSizes(*(np.asarray(total, np.float64) for total in totals))))
+    size = WordSizes(*(np.asarray(total, np.float64) for total in totals))
+    return int(_estimate(trainer, size, counts.has_boundaries))
 
 
 def fit_to_memory(
@@ -284,7 +286,7 @@ def _least_count(counts: Counts, trainer: Trainer, budget: int, needed: int) -> 
     ]
     size = WordSizes((len(numbers) - starts).astype(np.float64), *above)
     copy = size.text + 24 * size.words
-    estimates = _estimate(trainer, size) + copy
+    estimates = _estimate(trainer, size, counts.has_boundaries) + copy
     fitting = np.flatnonzero(estimates <= budget)
     if not len(fitting):
         found = f"{format_size(budget)}, but learning takes about {format_size(needed)}"
@@ -293,10 +295,11 @@ def _least_count(counts: Counts, trainer: Trainer, budget: int, needed: int) -> 
     return int(values[fitting[0]]), int(estimates[fitting[0]])
 
 
-def _estimate(trainer: Trainer, size: WordSizes) -> Amount:
-    """Return the bytes that learning takes, with the result."""
+def _estimate(trainer: Trainer, size: WordSizes, are_parts: bool) -> Amount:
+    """Return the bytes that learning takes, with the result; for parts of words, their counts too."""
     import numpy as np
 
     # A vocabulary has at most one entry for each character of the distinct words.
     entries = np.minimum(trainer.vocab_size or 0, size.chars)
-    return trainer._memory(size) + _ENTRY * entries + _CONSTANT
+    parts = size.text + _PART * size.words if are_parts else 0
+    return trainer._memory(size) + parts + _ENTRY * entries + _CONSTANT

@@ -20,6 +20,7 @@ from piecework._internal.validation import PathLike
 from piecework.corpus.urls import is_url
 from piecework.errors import ArgumentError, FileError, InputTypeError
 from piecework.spec import TokenizerSpec
+from piecework.train.boundaries import Boundaries, check_marker, read_boundaries
 from piecework.train.count_checkpoint import delete_count_checkpoint
 from piecework.train.counting import (
     CorpusCount,
@@ -50,7 +51,7 @@ from piecework.train.settings import TrainOptions
 from piecework.train.source_balance import count_paths
 from piecework.train.trainer import Trainer
 from piecework.train.trainers import TRAINERS
-from piecework.train.trainers.common import DEFAULT_TRANSITION
+from piecework.train.trainers.common import DEFAULT_TRANSITION, checked_counts
 from piecework.train.trainers.sentencepiece_settings import SENTENCEPIECE_TYPES
 
 if TYPE_CHECKING:
@@ -74,6 +75,24 @@ class Plan:
     progress: Progress = None
     memory: int | str | None = None
     checkpoint: PathLike | None = None
+    boundaries: Boundaries | None = None
+    boundary_marker: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.boundaries is None and self.boundary_marker is None:
+            return
+        if self.boundaries is not None and self.boundary_marker is not None:
+            raise ArgumentError("boundaries", "cannot be combined", also=["boundary_marker"])
+        name = "boundaries"
+        if self.boundary_marker is not None:
+            name = "boundary_marker"
+            check_marker(self.boundary_marker)
+        for setting in ("parity", "transition"):
+            if getattr(self.trainer, setting, None):
+                raise ArgumentError(name, "cannot be combined", also=[setting])
+        if isinstance(self.boundaries, str | os.PathLike):
+            # A lexicon with an error is refused before the corpus is read.
+            object.__setattr__(self, "boundaries", read_boundaries(self.boundaries))
 
     @classmethod
     def of(
@@ -175,10 +194,23 @@ class Plan:
             counts_of_texts(texts, self.pipeline, counting, self.progress)
         )
 
+    def bounded(self, counts: Counts | Mapping[str, int]) -> Counts:
+        """Return counts with the boundaries of the plan, if it has any.
+
+        >>> plan = Plan.of(model="wordpiece", boundaries={"undo": ["un", "do"]})
+        >>> plan.bounded({"undo": 2}).boundaries
+        [(2,)]
+        """
+        counts = checked_counts(counts)
+        if self.boundary_marker is not None:
+            return counts.with_boundary_marker(self.boundary_marker)
+        return counts if self.boundaries is None else counts.with_boundaries(self.boundaries)
+
     def learn_from_counts(
         self, counts: Counts | Mapping[str, int], training_log: PathLike | None = None
     ) -> TokenizerSpec:
         """Learn from word counts, whose pipeline `of` has checked."""
+        counts = self.bounded(counts)
         how = {
             "progress": self.progress,
             "num_threads": self.num_threads,

@@ -14,6 +14,7 @@ from typing import Literal, TypedDict
 from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike
 from piecework.io.normalization_rules import NormalizationRules
+from piecework.train.boundaries import Boundaries
 from piecework.train.learners import Learner
 from piecework.train.presets import Preset
 from piecework.train.sentencepiece_presets import SentencePiecePreset
@@ -67,6 +68,8 @@ class TrainOptions(RetrainSettings, total=False):
     progress: Progress
     memory: int | str | None
     checkpoint: PathLike | None
+    boundaries: Boundaries | None
+    boundary_marker: str | None
     vocab_size: int | None
     model_type: Literal["unigram", "bpe", "word", "char"]
     hard_vocab_limit: bool | None

@@ -208,6 +208,10 @@ def _checked(name: str, given: Mapping[str, Counts | Mapping[str, int]]) -> dict
                 place,
                 f"must be Counts, from count_files or count_texts, not {type(value).__name__}",
             )
+        if value.has_boundaries:
+            raise ArgumentError(
+                place, "has words with boundaries, which counts by source cannot have"
+            )
         if not len(value):
             problem = "has no words; leave the language out, or give text in it"
             raise CorpusError(place, problem)

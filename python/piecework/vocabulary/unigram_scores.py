@@ -158,6 +158,7 @@ def _estimate(
     progress: Update | None,
 ) -> dict[str, float]:
     """Return the log probabilities of the pieces that occur."""
+    counts = counts._whole_words()
     words = [_word(word) for word in counts.words]
     size = 2 * len(known) + 1  # more than there can be: nothing is pruned
     learned = learn_unigram(

@@ -121,6 +121,9 @@ pub fn learn_by_source(
 
 fn check_sources(counts: SourceCounts<'_>, parity: &ParitySpec) -> Result<(), Error> {
     let (sources, parallel) = (counts.sources.len(), counts.parallel.len());
+    for counts in counts.sources.iter().chain(counts.parallel) {
+        counts.check_unbounded("a learner by source")?;
+    }
     let error = |place, found: String, expected: String| {
         Err(Error::new(ErrorKind::Argument, place, found, expected))
     };

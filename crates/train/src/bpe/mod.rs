@@ -68,7 +68,10 @@ pub fn resume(
     let mut progress = Progress::start(spec.vocab_size, progress)?;
     progress.log_to(resume);
     let learned = match sequences {
-        Some(sequences) => superwords::learn(words, sequences, spec, resume.earlier, &mut progress)?,
+        Some(sequences) => {
+            words.check_unbounded("a model of superwords")?;
+            superwords::learn(words, sequences, spec, resume.earlier, &mut progress)?
+        }
         None => learn_words(words, spec, resume.earlier.into(), &mut progress)?,
     };
     progress.finish(learned.vocab.len())?;

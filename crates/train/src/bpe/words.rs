@@ -17,6 +17,7 @@ pub(super) fn learn_words(
     earlier: EarlierMerges<'_>,
     progress: &mut Progress<'_>,
 ) -> Result<Learned, Error> {
+    let counts = &*counts.parts(spec.affixes().marked_sides())?;
     let chars = check_counts(counts, progress)?;
     let (alphabet, entries) = spec.start(&[counts], progress)?;
     let mut forms = CharForms::new(&entries, &alphabet, spec.affixes());

@@ -43,6 +43,8 @@ pub struct Counts {
     ends: Vec<usize>,
     counts: Vec<u64>,
     first: Option<Vec<u64>>,
+    /// Whether words are stored with their boundaries ([`super::boundaries`]).
+    pub(super) has_boundaries: bool,
 }
 
 impl Default for Counts {
@@ -55,7 +57,7 @@ impl Counts {
     /// Make empty counts; the caller appends words in this order.
     pub(super) fn new(order: WordOrder) -> Self {
         let first = (order == WordOrder::Position).then(Vec::new);
-        Self { text: String::new(), ends: Vec::new(), counts: Vec::new(), first }
+        Self { text: String::new(), ends: Vec::new(), counts: Vec::new(), first, has_boundaries: false }
     }
 
     /// Reserve memory for exactly `words` more words of `bytes` bytes in all.
@@ -88,7 +90,7 @@ impl Counts {
         self.counts.is_empty()
     }
 
-    /// Return the word at `index`, which must be below `len()`.
+    /// Return the word at `index`, which must be below `len()`, as it is stored: with a U+FDD0 at each boundary.
     #[must_use]
     pub fn word(&self, index: usize) -> &str {
         let start = if index == 0 { 0 } else { self.ends[index - 1] };
@@ -107,7 +109,7 @@ impl Counts {
         self.first.as_deref()
     }
 
-    /// Iterate over (word, count) in word order.
+    /// Iterate over (word, count) in word order; words are as [`Self::word`] returns them.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, u64)> + '_ {
         (0..self.len()).map(|index| (self.word(index), self.counts[index]))
     }
@@ -127,7 +129,7 @@ impl Counts {
         let kept = || self.iter().enumerate().filter(|&(_, (_, count))| count >= least);
         let (words, bytes) =
             kept().fold((0, 0), |(words, bytes), (_, (word, _))| (words + 1, bytes + word.len()));
-        let mut found = Self::new(order);
+        let mut found = Self { has_boundaries: self.has_boundaries, ..Self::new(order) };
         found.reserve(words, bytes).map_err(|_| {
             let found = format!("an allocation of {} MB failed", (bytes + 24 * words).div_ceil(1_000_000));
             Error::new(ErrorKind::Memory, "counts", found, "more memory, or fewer distinct words")
@@ -144,6 +146,9 @@ impl Counts {
     pub fn digest(&self) -> u64 {
         let add = |hash: u64, value: u64| (hash ^ value).wrapping_mul(FNV_PRIME).rotate_left(29);
         let mut hash = add(FNV_BASIS, u64::from(self.first().is_some()));
+        if self.has_boundaries {
+            hash = add(hash, 1);
+        }
         for (index, (word, count)) in self.iter().enumerate() {
             for bytes in word.as_bytes().chunks(8) {
                 let mut padded = [0; 8];

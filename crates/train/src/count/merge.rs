@@ -38,18 +38,26 @@ impl Counts {
     /// Return the sum of two sets of counts; associative and commutative.
     ///
     /// The result has the smaller first positions if both operands have positions and no source in common.
-    /// Otherwise the order of the positions is unknown, and the result has none.
+    /// Otherwise the order of the positions is unknown, and the result has none. A word with different boundaries is two
+    /// words.
     pub fn merge(self, other: Self) -> Result<Self, Error> {
         let comparable = match (self.sources(), other.sources()) {
             (Some(one), Some(two)) => one.is_disjoint(&two),
             _ => false,
         };
         let order = if comparable { WordOrder::Position } else { WordOrder::Count };
+        let has_boundaries = self.has_boundaries || other.has_boundaries;
+        if has_boundaries {
+            self.check_storable()?;
+            other.check_storable()?;
+        }
         let (larger, smaller) = if self.len() >= other.len() { (self, other) } else { (other, self) };
         let mut map = CountMap::default();
         larger.add_to(&mut map);
         smaller.add_to(&mut map);
-        map.finish_in(order)
+        let mut sum = map.finish_in(order)?;
+        sum.has_boundaries = has_boundaries;
+        Ok(sum)
     }
 
     /// Return the source numbers of the first positions, if positions are known.

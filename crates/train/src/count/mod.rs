@@ -1,6 +1,7 @@
 //! Counting: a corpus to word counts.
 //!
 //! ```text
+//! boundaries    words with boundaries inside that no entry may cross, and the parts between them
 //! counts        word counts as trainers read them and as shards merge
 //! count_map     word counts while they are collected
 //! merge         counts from columns, and sums of counts
@@ -11,6 +12,7 @@
 //! word_counter  counting of texts on several threads
 //! ```
 
+mod boundaries;
 mod count_map;
 mod counts;
 mod merge;
@@ -20,6 +22,7 @@ mod spilled;
 mod split;
 mod word_counter;
 
+pub(crate) use boundaries::{MarkedSides, Part};
 pub use count_map::CountMap;
 pub use counts::Counts;
 pub use ordered_words::OrderedWords;

@@ -20,8 +20,9 @@ impl Counts {
     /// byte-level splitter reads byte-level words, and first positions are included.
     ///
     /// Errors: `Argument` for a splitter with a normalizer, and for a word with characters that represent no bytes of a
-    /// text if the splitter is byte-level.
+    /// text if the splitter is byte-level, and for counts with boundaries.
     pub fn split(&self, splitter: &Splitter) -> Result<Self, Error> {
+        self.check_unbounded("a pre-tokenizer")?;
         if splitter.splits_raw() {
             return self.split_bytes(splitter);
         }
@@ -91,7 +92,7 @@ impl Counts {
         for &character in characters {
             seen.entry(character).or_default();
         }
-        for (word, _) in self.iter() {
+        for word in self.words() {
             let is_longer = word.chars().nth(1).is_some();
             for character in word.chars() {
                 *seen.entry(character).or_default() |= is_longer;

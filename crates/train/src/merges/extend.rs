@@ -45,6 +45,7 @@ pub fn continue_training(
     progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Learned, Error> {
     let mut progress = Progress::start(settings.vocab_size, progress)?;
+    counts.check_unbounded("an existing model")?;
     let chars = check_counts(counts, &mut progress)?;
     let entries = Entries::of(prefix, base.vocab.iter().map(|(token, _)| token));
     settings.ties.check(counts, "smallest-strings")?;

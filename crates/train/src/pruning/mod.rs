@@ -31,6 +31,7 @@ mod tests;
 use std::cmp::Reverse;
 use std::ops::Range;
 
+use crate::count::Part;
 use crate::learned::fill;
 use crate::progress::Progress;
 use crate::resume::{Choices, Resume};
@@ -52,7 +53,7 @@ const MAX_CHARS: usize = 50;
 /// The words to prune for, and their substrings that may be entries.
 pub(crate) struct PruningTask<'a> {
     /// The words with their counts, sorted, of at most [`MAX_WORD_CHARS`] characters, all of which are entries.
-    pub(crate) words: Vec<(&'a str, u64)>,
+    pub(crate) words: Vec<(Part<'a>, u64)>,
     /// The continuation prefix; often empty.
     pub(crate) prefix: &'a str,
     /// Tokens that stay entries where words contain them.
@@ -145,9 +146,9 @@ fn wordpiece_task<'a>(
 ) -> Result<PruningTask<'a>, Error> {
     let fits = |word: &str| word.chars().nth(MAX_WORD_CHARS).is_none();
     let mut words = Vec::new();
-    for (word, count) in start.counts.iter() {
-        progress.advance(word.len())?;
-        if !word.is_empty() && fits(word) && start.alphabet.contains_all(word) {
+    for (word, count) in start.counts.iter_parts() {
+        progress.advance(word.text.len())?;
+        if !word.text.is_empty() && fits(word.text) && start.alphabet.contains_all(word.text) {
             words.push((word, count));
         }
     }

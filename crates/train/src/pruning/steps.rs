@@ -6,6 +6,7 @@ use foldhash::HashMap;
 
 use super::candidates::Candidates;
 use super::losses::{Losses, WordChange};
+use crate::count::Part;
 use crate::trace::{EntryLoss, RemovalStep, Score, SplitChange, Step, StepLog};
 use crate::wordpiece::spec::Start;
 
@@ -24,7 +25,7 @@ impl<'a> RemovalLog<'a> {
     pub(super) fn new(
         log: &'a StepLog,
         start: &Start<'_>,
-        words: &[(&str, u64)],
+        words: &[(Part<'_>, u64)],
         candidates: &'a Candidates,
     ) -> Self {
         let weight = |&candidate: &u32| {
@@ -34,8 +35,8 @@ impl<'a> RemovalLog<'a> {
         seeds.sort_by_key(weight);
         let named = |seed: u32| (candidates.name(seed), Score::Count(candidates.count(seed)));
         log.trace().seeds = seeds.into_iter().map(named).collect();
-        let position: HashMap<&str, usize> =
-            start.counts.iter().enumerate().map(|(at, (word, _))| (word, at)).collect();
+        let position: HashMap<Part<'_>, usize> =
+            start.counts.iter_parts().enumerate().map(|(at, (word, _))| (word, at)).collect();
         let order = words.iter().map(|(word, _)| position[word]).collect();
         Self { log, candidates, base: start.entries.len(), order }
     }

@@ -22,7 +22,7 @@ mod tests;
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
 
-use crate::count::Counts;
+use crate::count::{Counts, MarkedSides};
 use crate::learned::check_counts;
 use crate::progress::Progress;
 use crate::symbol_splitter::SymbolSplitter;
@@ -92,6 +92,13 @@ pub fn resume(
     let mut progress = Progress::start(size, progress)?;
     let is_unigram = spec.kind == SentencePieceKind::Unigram;
     progress.log_to(if is_unigram { resume.rounds.pruning } else { resume.merges });
+    if sequences.is_some() {
+        counts.check_unbounded("a model of superwords")?;
+    }
+    if spec.kind == SentencePieceKind::Word {
+        counts.check_unbounded("a model of words")?;
+    }
+    let counts = &*counts.parts(MarkedSides::default())?;
     check_counts(counts, &mut progress)?;
     let splitter = SymbolSplitter::new(&spec.symbols, &spec.pretokenization_delimiter)?;
     let alphabet = alphabet::choose(counts, &splitter, spec, &mut progress)?;

@@ -182,10 +182,10 @@ impl Substring {
     }
 }
 
-/// Visit all positions where an entry can begin, and whether it is the start of a word.
+/// Visit all positions where an entry can begin, and whether a word begins there.
 fn visit_starts(text: &WordText, mut visit: impl FnMut(bool, u32)) {
     text.words().for_each(|word| {
-        visit(true, word.head);
+        visit(!word.continues, word.head);
         inner_starts(text, &word).for_each(|position| visit(false, position));
     });
 }

@@ -8,6 +8,7 @@
 use foldhash::{HashMap, HashSet};
 use piecework_kernels::level::prefetch_read;
 
+use crate::count::Part;
 use crate::memory::reserve;
 use crate::progress::Progress;
 use piecework_core::error::{Error, ErrorKind};
@@ -30,6 +31,8 @@ pub(crate) struct DistinctWord {
     pub(crate) count: u64,
     /// Whether the word begins with the continuation prefix and has characters after it.
     pub(crate) begins_with_prefix: bool,
+    /// Whether the word is a part of one, which it does not begin.
+    pub(crate) continues: bool,
 }
 
 /// The words, and what is needed to spell their substrings.
@@ -40,6 +43,8 @@ pub(crate) struct WordText {
     starts: Vec<u32>,
     /// By word.
     counts: Vec<u64>,
+    /// By word: whether it is a part of one, which it does not begin; empty if none is.
+    continues: Vec<bool>,
     /// By block of positions: the index of the word of the first one.
     first_words: Vec<u32>,
     /// By code - 1.
@@ -55,7 +60,7 @@ impl WordText {
     /// `prefix` is the continuation prefix; if it is empty, there is no difference between the start of a word and
     /// its rest.
     pub(crate) fn new(
-        words: &[(&str, u64)],
+        words: &[(Part<'_>, u64)],
         prefix: &str,
         has_heads: bool,
         progress: &mut Progress<'_>,
@@ -66,6 +71,7 @@ impl WordText {
             codes: Vec::new(),
             starts: Vec::new(),
             counts: Vec::new(),
+            continues: Vec::new(),
             first_words: Vec::new(),
             characters,
             prefix: prefix.to_owned(),
@@ -74,7 +80,7 @@ impl WordText {
         };
         text.reserve(words)?;
         for &(word, count) in words {
-            progress.advance(word.len())?;
+            progress.advance(word.text.len())?;
             text.push(word, count, &code_of);
         }
         text.starts.push(text.codes.len() as u32);
@@ -82,10 +88,10 @@ impl WordText {
     }
 
     /// Reserve the memory of all words.
-    fn reserve(&mut self, words: &[(&str, u64)]) -> Result<(), Error> {
-        let chars = |&(word, _): &(&str, u64)| {
+    fn reserve(&mut self, words: &[(Part<'_>, u64)]) -> Result<(), Error> {
+        let chars = |&(word, _): &(Part<'_>, u64)| {
             let has_head = self.has_heads && self.begins_with_prefix(word);
-            word.chars().count() + 1 + if has_head { self.prefix_chars as usize + 1 } else { 0 }
+            word.text.chars().count() + 1 + if has_head { self.prefix_chars as usize + 1 } else { 0 }
         };
         let total: usize = words.iter().map(chars).sum();
         if total >= PREFIXED as usize {
@@ -96,16 +102,19 @@ impl WordText {
         reserve(&mut self.codes, total)?;
         reserve(&mut self.starts, words.len() + 1)?;
         reserve(&mut self.counts, words.len())?;
+        if words.iter().any(|(word, _)| !word.begins) {
+            reserve(&mut self.continues, words.len())?;
+        }
         reserve(&mut self.first_words, total.div_ceil(BLOCK))
     }
 
-    fn begins_with_prefix(&self, word: &str) -> bool {
-        self.prefix_chars > 0 && word.len() > self.prefix.len() && word.starts_with(&self.prefix)
+    fn begins_with_prefix(&self, Part { text, begins, .. }: Part<'_>) -> bool {
+        begins && self.prefix_chars > 0 && text.len() > self.prefix.len() && text.starts_with(&self.prefix)
     }
 
-    fn push(&mut self, word: &str, count: u64, code_of: &HashMap<char, u32>) {
+    fn push(&mut self, word: Part<'_>, count: u64, code_of: &HashMap<char, u32>) {
         let start = self.codes.len();
-        self.codes.extend(word.chars().map(|character| code_of[&character]));
+        self.codes.extend(word.text.chars().map(|character| code_of[&character]));
         self.codes.push(END);
         let begins_with_prefix = self.begins_with_prefix(word);
         if begins_with_prefix && self.has_heads {
@@ -115,6 +124,9 @@ impl WordText {
         self.first_words.resize(self.codes.len().div_ceil(BLOCK), self.counts.len() as u32);
         self.starts.push(start as u32 | if begins_with_prefix { PREFIXED } else { 0 });
         self.counts.push(count);
+        if self.continues.capacity() > 0 {
+            self.continues.push(!word.begins);
+        }
     }
 
     /// Return the number of words.
@@ -134,11 +146,19 @@ impl WordText {
         let (flagged, next) = (self.starts[index], self.starts[index + 1] & !PREFIXED);
         let (start, count) = (flagged & !PREFIXED, self.counts[index]);
         let begins_with_prefix = flagged != start;
+        let continues = self.continues.get(index).is_some_and(|&continues| continues);
         if !(begins_with_prefix && self.has_heads) {
-            return DistinctWord { start, end: next - 1, head: start, count, begins_with_prefix };
+            return DistinctWord {
+                start,
+                end: next - 1,
+                head: start,
+                count,
+                begins_with_prefix,
+                continues,
+            };
         }
         let head = next - 1 - self.prefix_chars;
-        DistinctWord { start, end: head - 1, head, count, begins_with_prefix }
+        DistinctWord { start, end: head - 1, head, count, begins_with_prefix, continues }
     }
 
     /// Iterate over all words.
@@ -185,11 +205,11 @@ impl WordText {
     }
 }
 
-fn distinct_characters(words: &[(&str, u64)], progress: &mut Progress<'_>) -> Result<Vec<char>, Error> {
+fn distinct_characters(words: &[(Part<'_>, u64)], progress: &mut Progress<'_>) -> Result<Vec<char>, Error> {
     let mut seen = HashSet::default();
     for (word, _) in words {
-        progress.advance(word.len())?;
-        seen.extend(word.chars());
+        progress.advance(word.text.len())?;
+        seen.extend(word.text.chars());
     }
     let mut characters: Vec<char> = seen.into_iter().collect();
     characters.sort_unstable();

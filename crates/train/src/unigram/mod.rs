@@ -41,7 +41,7 @@ mod word_lattice;
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 
-use crate::count::Counts;
+use crate::count::{Counts, MarkedSides};
 use crate::learned::check_counts;
 use crate::progress::Progress;
 use crate::resume::Resume;
@@ -146,10 +146,11 @@ pub fn resume(
     reserved_entries::check(spec)?;
     let mut progress = Progress::start(spec.vocab_size, progress)?;
     progress.log_to(resume.pruning);
-    check_counts(counts, &mut progress)?;
+    let counts = counts.parts(MarkedSides::default())?;
+    check_counts(&counts, &mut progress)?;
     let splitter = SymbolSplitter::new(&spec.user_defined_symbols, "")?;
-    let alphabet = RankedAlphabet::choose(counts, &splitter, spec, &mut progress)?;
-    let learned = learn_within(counts, &splitter, &alphabet, spec, num_threads, resume, &mut progress)?;
+    let alphabet = RankedAlphabet::choose(&counts, &splitter, spec, &mut progress)?;
+    let learned = learn_within(&counts, &splitter, &alphabet, spec, num_threads, resume, &mut progress)?;
     progress.finish(spec.vocab_size)?;
     Ok(learned)
 }

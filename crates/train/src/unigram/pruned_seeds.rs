@@ -4,7 +4,7 @@ use super::ranked_alphabet::RankedAlphabet;
 use super::reserved_entries::ReservedEntries;
 use super::seeds::MIN_COUNT;
 use super::spec::UnigramTrainSpec;
-use crate::count::Counts;
+use crate::count::{Counts, Part};
 use crate::progress::Progress;
 use crate::pruning::{prune, PruningTask, MAX_WORD_CHARS};
 use crate::resume::Resume;
@@ -47,13 +47,15 @@ pub(super) struct SeedWords<'a> {
 
 impl<'a> SeedWords<'a> {
     /// Return the distinct segments, sorted; longer ones than pruning segments are cut.
-    fn parts(&self, progress: &mut Progress<'_>) -> Result<Vec<(&'a str, u64)>, Error> {
+    fn parts(&self, progress: &mut Progress<'_>) -> Result<Vec<(Part<'a>, u64)>, Error> {
         let Self { counts, splitter, alphabet } = *self;
         let mut parts = Vec::with_capacity(counts.len());
         for (word, count) in counts.iter() {
             progress.advance(word.len())?;
             let known = |c| alphabet.contains(c);
-            splitter.known_parts(word, known, |segment| cut(segment, |part| parts.push((part, count))));
+            splitter.known_parts(word, known, |segment| {
+                cut(segment, |part| parts.push((Part::whole(part), count)));
+            });
         }
         parts.sort_unstable();
         progress.check()?;

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::ranked_alphabet::RankedAlphabet;
 use super::spec::UnigramTrainSpec;
-use crate::count::Counts;
+use crate::count::{Counts, Part};
 use crate::progress::Progress;
 use crate::substrings::{SubstringIndex, WordText};
 use crate::symbol_splitter::SymbolSplitter;
@@ -57,12 +57,12 @@ impl SegmentText {
                 |c| alphabet.contains(c),
                 |segment| {
                     chars += segment.chars().count() as u64 * count;
-                    segments.push((segment, count));
+                    segments.push((Part::whole(segment), count));
                 },
             );
         }
         let exponent = spec.count_exponent;
-        let weight = |&(_, count): &(&str, u64)| {
+        let weight = |&(_, count): &(Part<'_>, u64)| {
             if exponent == 1.0 {
                 count as f64
             } else {

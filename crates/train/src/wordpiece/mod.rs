@@ -61,7 +61,8 @@ pub fn resume(
     progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Learned, Error> {
     let mut progress = Progress::start(spec.vocab_size, progress)?;
-    let start = begin(counts, spec, resume, spec.vocab_size, &mut progress)?;
+    let counts = counts.parts(spec.affixes().marked_sides())?;
+    let start = begin(&counts, spec, resume, spec.vocab_size, &mut progress)?;
     let learned = spec.learner.as_learn().learn(start, &mut progress)?;
     progress.finish(learned.vocab.len())?;
     Ok(learned)
@@ -81,7 +82,8 @@ pub fn learn_sizes(
 ) -> Result<Vec<Learned>, Error> {
     let mut progress = Progress::start(spec.vocab_size, progress)?;
     let least = sizes.iter().copied().min().unwrap_or(spec.vocab_size);
-    let start = begin(counts, spec, resume, least, &mut progress)?;
+    let counts = counts.parts(spec.affixes().marked_sides())?;
+    let start = begin(&counts, spec, resume, least, &mut progress)?;
     let learned = spec.learner.as_learn().learn_sizes(&start, sizes, &mut progress)?;
     progress.finish(spec.vocab_size)?;
     Ok(learned)

@@ -30,6 +30,8 @@ def counts_table(counts: pw.Counts) -> Any:
     >>> counts_table(pw.count_texts(["hug pug"])).to_pydict()
     {'word': ['hug', 'pug'], 'count': [1, 1], 'first': [0, 4]}
     """
+    if counts.has_boundaries:
+        raise ArgumentError("counts", "have boundaries; add them to the sum of all tables")
     pa = _pyarrow()
     first = counts.first
     columns = [

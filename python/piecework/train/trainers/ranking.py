@@ -11,7 +11,7 @@ from typing import ClassVar
 from piecework._internal import validation as checks
 from piecework._internal.setting_fields import check_settings, documented, setting
 from piecework._internal.types import Progress, Unpack
-from piecework.errors import TrainingError
+from piecework.errors import ArgumentError, TrainingError
 from piecework.spec import Char, Decoder, Fuse, Model, WordLevel
 from piecework.train.counts import AnyCounts, Counts
 from piecework.train.presets import PRESETS, Pipeline
@@ -111,6 +111,10 @@ class WordLevelTrainer(RankingTrainer):
 
     def _units(self, counts: Counts) -> Iterable[tuple[str, int]]:
         """Return the words with the number of occurrences of each."""
+        if counts.has_boundaries:
+            raise ArgumentError(
+                "counts", "have boundaries, which an entry for each word would cross"
+            )
         return counts
 
 

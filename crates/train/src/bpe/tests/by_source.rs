@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::{apply, best_pair, corpora, specs, split, NumberedMerge, Unit};
 use crate::alphabet::{char_positions, Alphabet, CharPosition};
 use crate::bpe::{learn_by_source, BpeTrainSpec, CostUnit, ParitySpec, SourceCounts};
-use crate::count::Counts;
+use crate::count::{Counts, Part};
 use crate::learned::first_entries;
 use crate::progress::Progress;
 use crate::{AlphabetForms, Learned, Merge, Resume};
@@ -156,7 +156,7 @@ fn known(word: &str, spec: &BpeTrainSpec, alphabet: &Alphabet, vocab: &[String])
         let entry = vocab.iter().position(|known| *known == name).filter(|_| alphabet.contains(c));
         entry.map(|entry| (entry as u32, 1))
     };
-    char_positions(word).filter_map(entry).collect()
+    char_positions(Part::whole(word)).filter_map(entry).collect()
 }
 
 fn unit_size(counts: &Counts, unit: CostUnit) -> u64 {

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use super::{resume, BpeTrainSpec};
 use crate::alphabet::{char_positions, Alphabet};
-use crate::count::Counts;
+use crate::count::{Counts, Part};
 use crate::learned::first_entries;
 use crate::merges::Ties;
 use crate::progress::Progress;
@@ -84,8 +84,9 @@ fn split(
         let entry = vocab.iter().position(|known| *known == name).expect("a form in the vocabulary");
         alphabet.contains(c).then_some((entry as u32, 1))
     };
-    let kept =
-        |word: &str| char_positions(word).filter(|(c, _)| alphabet.contains(*c)).filter_map(unit).collect();
+    let kept = |word: &str| {
+        char_positions(Part::whole(word)).filter(|(c, _)| alphabet.contains(*c)).filter_map(unit).collect()
+    };
     counts.iter().map(|(word, count)| (kept(word), count)).collect()
 }
 
