@@ -6,6 +6,7 @@
     python -m benchmarks.golden_mutants --only gpt2 --lines 0 --search 0
     python -m benchmarks.golden_mutants --ten              # by the ten of `ten.py`
     python -m benchmarks.golden_mutants --ten more         # by the ten of `ten_more.py`
+    python -m benchmarks.golden_mutants --ten third        # by the ten of `third_ten.py`
 
 A divergence is caught if the ids of a row differ. Where the reference itself differs from the file, the row
 judges nothing and is counted as `control`, which should be 0. Divergences that no text can show with a
@@ -37,10 +38,11 @@ from .search import rows_for
 from .subjects import subjects
 from .ten import TEN
 from .ten_more import TEN_MORE
+from .third_ten import THIRD_TEN
 
 CORPORA = DATA.parent / "corpora"
 PASSAGE = 200  # characters
-TENS = {"first": TEN, "more": TEN_MORE}
+TENS = {"first": TEN, "more": TEN_MORE, "third": THIRD_TEN}
 Answered = tuple[Row, Ids | None]
 
 
@@ -100,7 +102,7 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--corpus", type=Path, help="a text file")
     parser.add_argument("--lines", type=int, default=1_000, help="lines of each corpus; 0 for none")
     parser.add_argument("--search", type=int, default=10_000, help="random rows for each survivor")
-    judge = "judge by the first ten or by ten more, not by the thirty"
+    judge = "judge by the first ten, by ten more or by the third ten, not by the thirty"
     parser.add_argument("--ten", nargs="?", const="first", choices=[*TENS], help=judge)
     parser.add_argument("--only", nargs="*", help="names of tokenizers")
     return parser.parse_args(arguments)

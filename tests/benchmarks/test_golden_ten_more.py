@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 import piecework as pw
 from golden_mutants.__main__ import TENS, parsed
-from golden_mutants.engine import CONTROL, Judged, Mutant
+from golden_mutants.engine import CONTROL
 from golden_mutants.ten_more import TEN_MORE, as_modified, excluded, odd_to_the_first
 from piecework.reference.patterns import decode_bytes
 from piecework.spec import (
@@ -23,18 +21,9 @@ from piecework.spec import (
     WordPiece,
 )
 from piecework.spec.byte_alphabet import CHARACTER_OF_BYTE
+from tests.benchmarks.planted import Row, assert_shown, ids, ids_of, row
 
-Row = dict[str, Any]
 BY_NAME = {mutant.name: mutant for mutant in TEN_MORE}
-
-
-def ids(*entries: str) -> dict[str, int]:
-    """Number entries."""
-    return {entry: id for id, entry in enumerate(entries)}
-
-
-def row(text: str, **settings: Any) -> Row:
-    return {"text": text, "add_special_tokens": True, "parse_special": True, **settings}
 
 
 WORDS = pw.TokenizerSpec(
@@ -73,12 +62,6 @@ SHOWN_BY = (
 )
 
 
-def ids_of(spec: pw.TokenizerSpec, mutant: Mutant, given: Row) -> list[int] | None:
-    """Return the ids of a row with a divergence."""
-    with Judged(spec).encoder(mutant) as encode:
-        return encode(given)
-
-
 def test_ten_more_have_names_of_their_own() -> None:
     assert len(BY_NAME) == 10
     assert {name for name, _, _ in SHOWN_BY} == set(BY_NAME)
@@ -90,11 +73,7 @@ def test_ten_more_have_names_of_their_own() -> None:
 def test_a_divergence_changes_the_ids_of_its_text_and_of_no_other(
     name: str, spec: pw.TokenizerSpec, shown: Row
 ) -> None:
-    mutant = BY_NAME[name]
-    assert mutant.applies(spec)
-    assert ids_of(spec, mutant, shown) != ids_of(spec, CONTROL, shown)
-    assert ids_of(spec, mutant, row("a b")) == ids_of(spec, CONTROL, row("a b"))
-    assert not mutant.equivalent(spec)
+    assert_shown(spec, BY_NAME[name], shown)
 
 
 def test_arguments_hold_where_nothing_can_differ() -> None:
