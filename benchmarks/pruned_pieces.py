@@ -145,7 +145,7 @@ def re_estimated(pieces: Any, scores: Any, counts: pw.Counts, size: int) -> tupl
     """Return pieces and scores after passes of hard EM, which drop unused pieces while `size` are left."""
     for _ in range(MINGRAM_PASSES):
         found = uses(encoded(fewest_tokens(pieces, scores), counts.words), len(pieces), counts)
-        kept = best(pieces, found, max(size, np.count_nonzero(found)))
+        kept = best(pieces, found, max(size, int(np.count_nonzero(found))))
         pieces, scores = pieces[kept], log_shares(found)[kept]
     return pieces, scores
 
