@@ -22,7 +22,7 @@ again in the first seed of equal text; where they do not, the vocabulary has cha
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import groupby, permutations
 from statistics import correlation, mean
@@ -34,14 +34,22 @@ from judging.kneser_ney import ORDER, KneserNey
 from judging.matrix import RECORD, Run, read_definition, read_record, run_of
 from judging.recipe import Recipe
 from judging.text import Text
-from judging.vocabularies import LEARNERS, WORDPIECE, Vocabulary, learn, to_unigram, wordpiece
+from judging.vocabularies import (
+    LEARNERS,
+    WORDPIECE,
+    Trained,
+    Vocabulary,
+    learn,
+    to_unigram,
+    wordpiece,
+)
 from language_model import checksum, corpus, training_ids, words_of
 from language_model_report import BASELINE, Bits, bits_of, current, level, of_learners, ranks
 
 ORDERS = (2, 3)
 LIMIT = 0.05
 FORMER_FORMS = {"frequency": "start-and-seen"}
-FORMER_LEARNERS = {
+FORMER_LEARNERS: dict[str, Callable[[Text, int], Trained]] = {
     **LEARNERS,
     **{
         name: wordpiece(learner, alphabet_forms=FORMER_FORMS.get(name, "seen"))
@@ -136,7 +144,7 @@ def p_value(cells: Sequence[tuple[Sequence[float], Sequence[float]]]) -> float:
     1.0
     """
     # With equal ranks in all cells, correlations are in the order of the sums of products.
-    products = sum(np.outer(one, other) for one, other in cells)
+    products = np.sum([np.outer(one, other) for one, other in cells], axis=0)
     learners = len(products)
     orders = np.array(list(permutations(range(learners))))
     sums = products[np.arange(learners), orders].sum(axis=1)

@@ -20,7 +20,8 @@ with the best scores, and two passes more re-estimate them. MinGram-PP has 8 tim
 two passes, it removes the tenth of the pieces whose removal adds the fewest tokens, by the bound of
 PathPiece (Schmidt et al. 2024): each use of a piece costs the cheapest path that breaks it, or replaces it
 by a longer piece. `mingram-pp-20` removes a fifth. They are no learners of the package, because pruning
-with `segmentation="shortest"`, which is MinGram-PP with other seeds and exact losses, takes fewer tokens.
+with `segmentation="shortest"`, which is MinGram-PP with other seeds and exact losses, takes fewer tokens in
+all columns but two: see the tables of docs/explanation/training-bpe-and-unigram.md.
 """
 
 from __future__ import annotations
@@ -144,7 +145,7 @@ def re_estimated(pieces: Any, scores: Any, counts: pw.Counts, size: int) -> tupl
     """Return pieces and scores after passes of hard EM, which drop unused pieces while `size` are left."""
     for _ in range(MINGRAM_PASSES):
         found = uses(encoded(fewest_tokens(pieces, scores), counts.words), len(pieces), counts)
-        kept = best(pieces, found, max(size, np.count_nonzero(found)))
+        kept = best(pieces, found, max(size, int(np.count_nonzero(found))))
         pieces, scores = pieces[kept], log_shares(found)[kept]
     return pieces, scores
 

@@ -35,7 +35,13 @@ from judging.matrix import (
 )
 from judging.recipe import Recipe
 from judging.text import Text, TextTooShortError, first_lines, read_text
-from judging.vocabularies import BITS_OF_A_BYTE, LEARNERS, VocabularyTooSmallError, learn
+from judging.vocabularies import (
+    BITS_OF_A_BYTE,
+    LEARNERS,
+    Vocabulary,
+    VocabularyTooSmallError,
+    learn,
+)
 from language_model import MissingCorpusError, corpus, training_ids
 
 TEXTS = {
@@ -262,6 +268,7 @@ def test_vocabularies_of_the_record_have_the_alphabet_of_the_text(text: Text) ->
     now, former = (
         learn("pruning", text, 400, learners) for learners in (None, n_gram_ranking.FORMER_LEARNERS)
     )
+    assert isinstance(former, Vocabulary)
     assert now.size == former.size == 401
     run = Run("english", 400, "text", "pruning", 1)
     small = replace(Recipe(**read_definition()["recipe"]), text_megabytes=0.02)
