@@ -186,8 +186,8 @@ def _truncated_rows(tokenizer: Tokenizer, row: _Row) -> Iterator[GoldenRow]:
         yield cut("a limit beside the length of the text", max(length, 1), "Hello world")
     for texts in (("",), ("", "")):
         special = len(answered_row(tokenizer, GoldenRow(0, *texts)).ids)
-        for length in dict.fromkeys((max(special - 1, 1), max(special, 1))):
-            yield cut("no room beside the special tokens", length, *texts[:-1], "a b", side="left")
+        comment = "no room beside the special tokens"
+        yield cut(comment, max(special, 1), *texts[:-1], "a b", side="left")
     for first, second in _SMALL_PAIRS:
         needed = len(answered_row(tokenizer, GoldenRow(0, first, second)).ids)
         for length in range(special + 1, min(needed, special + _SMALL_ROOM)):
