@@ -388,7 +388,9 @@ def _check_stdout(name: str) -> None:
     if form is None:
         raise click.UsageError(f"--format {name} needs a folder to write: --out-dir DIR")
     if not form.is_stream:
-        raise click.UsageError(f"--format {name} writes two files, so name one: -o ids{form.suffix}")
+        raise click.UsageError(
+            f"--format {name} writes two files, so name one: -o ids{form.suffix}"
+        )
 
 
 def check_no_text(paths: Sequence[str], command: str) -> None:
