@@ -416,8 +416,8 @@ def _learned(job: Job, counts: pw.Counts, log: str | None) -> Mapping[int | None
     """Return the specification of each size, or of the size of the trainer for None."""
     plan = job.plan
     counts = plan.bounded(counts)
-    if boundaries := counts.boundaries:
-        found = sum(map(bool, boundaries))
+    if counts.has_boundaries:
+        found = sum(map(bool, counts.boundaries or ()))
         note(f"boundaries: inside {found:,} of {counted(len(counts), 'distinct word')}")
         plan = replace(plan, boundaries=None, boundary_marker=None)
     budget = memory_budget(plan.memory)

@@ -108,6 +108,11 @@ class SourceCounts(Counts):
 
     # ---- what learners read
 
+    @property
+    def has_boundaries(self) -> bool:
+        """Return False: sources have none, and the sum, which takes memory, is not needed to know it."""
+        return False
+
     def _of_pipeline(self, pipeline: Pipeline) -> Counts:
         return self
 
