@@ -295,6 +295,7 @@ MODULES_FOR_GUESTS = (
     "io.read_file",
     "io.safetensors_files",
     "io.saving",
+    "io.source_bytes",
     "io.stored_lengths",
     "spec.byte_alphabet",
     "spec.custom",
