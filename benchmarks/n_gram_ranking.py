@@ -4,7 +4,7 @@
 
 The criterion was written before the first run, and is not to be changed after one:
 
-- Runs are those of `record/language-model.jsonl` with learners of words: nine learners in eight cells, which
+- Runs come from `record/language-model.jsonl`, with learners of words: nine learners in eight cells, which
   are two languages, two sizes and two budgets. Each run is repeated by n-gram models of the same ids.
 - In each cell, learners are ranked by bits per byte, as `language_model_report.py` ranks them: by paired
   differences from the baseline, over the seeds that both have.

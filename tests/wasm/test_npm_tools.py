@@ -118,7 +118,7 @@ OPTIONS = {
 
 
 def compiled(folder: Path, *files: str, module: str = "nodenext") -> None:
-    """Compile programs with all checks, those of the package's own types too."""
+    """Compile programs with all checks, also of the package's own types."""
     resolution = {"module": module, "moduleResolution": "node" if module == "es2022" else module}
     config = {"compilerOptions": OPTIONS | resolution, "files": files}
     (folder / "tsconfig.json").write_text(json.dumps(config), encoding="utf-8")

@@ -390,7 +390,7 @@ def _is_below(estimate: Estimate, limit: float) -> bool:
 def _grid(
     header: Sequence[str], rows: tuple[tuple[str, ...], ...], title: str, marked: Sequence[int] = ()
 ) -> Grid:
-    """Return a table whose columns are numbers, except those of names."""
+    """Return a table whose columns are numbers, except the columns of names."""
     numbers = tuple(name for name in header if name not in ("learner", "tokenizer", "family"))
     return Grid(tuple(header), rows, numbers=numbers, marked=tuple(marked), title=title)
 

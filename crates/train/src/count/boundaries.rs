@@ -13,7 +13,7 @@ use piecework_core::error::{Error, ErrorKind};
 /// a word ends with it.
 const BOUNDARY: char = '\u{FDD0}';
 
-/// Which sides of a part differ from those of a word: where a model has a continuation prefix or an end-of-word suffix.
+/// Which sides of a part differ from a word's: where a model has a continuation prefix or an end-of-word suffix.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct MarkedSides {
     pub(crate) starts: bool,
@@ -54,7 +54,7 @@ impl Counts {
     /// # Ok::<(), piecework_core::error::Error>(())
     /// ```
     ///
-    /// A word may occur again with other boundaries. Errors: those of [`Counts::from_parts`], and `Argument` for a position
+    /// A word may occur again with other boundaries. Errors: as of [`Counts::from_parts`], and `Argument` for a position
     /// that is not inside its word, for positions that do not ascend, and for a word with U+FDD0.
     pub fn bounded<S: AsRef<str>>(
         words: &[S],
