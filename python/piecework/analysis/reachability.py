@@ -414,7 +414,7 @@ class Proofs:
         shown = " ".join(map(repr, tokens)) if tokens else "nothing"
         model = self._model
         if isinstance(model, BPE) or (isinstance(model, SentencePiece) and model.kind == "bpe"):
-            return f"its own characters merge to others: {shown}"
+            return f"its own characters do not merge to it: {shown}"
         if isinstance(model, Char) or (isinstance(model, SentencePiece) and model.kind == "char"):
             return "the model outputs single characters"
         assert isinstance(model, Unigram | SentencePiece)
@@ -442,7 +442,7 @@ class Proofs:
         symbols = merge_all(self._merges, self._merges.symbols(form.token, prefix, suffix))
         if symbols == [f"{prefix}{form.token}{suffix}"]:
             return ""
-        return f"its own characters merge to others: {' '.join(map(repr, symbols))}"
+        return f"its own characters do not merge to it: {' '.join(map(repr, symbols))}"
 
     def _wordpiece_reason(self, entry: Entry, form: Span) -> str:
         """Return whether no word is long enough; try the entries that no longer match replaces before it.
