@@ -237,6 +237,31 @@ def test_words_that_are_added_have_characters_that_were_lost(tmp_path: Path) -> 
         assert more.decode(more.encode("жук").ids) == "жук"
 
 
+def test_the_advice_about_a_lost_character_fits_the_model() -> None:
+    for kind, adds, has_words in (
+        ("word", True, True),
+        ("unigram", True, False),
+        ("char", False, False),
+    ):
+        tok = sentencepiece("▁ab", kind)
+        for found in check(tok, select=["lost-characters"]).findings:
+            assert ("`piecework add " in found.advice) == adds
+            assert ("unknown as a whole" in found.cost) == has_words
+            assert found.cost
+    with pytest.raises(pw.errors.ArgumentError, match="must be one character"):
+        pw.vocabulary.add_words(tok, ["#"])
+    [found, _] = check(wordpiece("a"), select=["lost-characters"]).findings
+    assert "unknown as a whole" in found.cost
+
+
+def test_the_advice_about_the_mark_of_spaces_keeps_it() -> None:
+    [found] = check(sentencepiece("▁ab"), select=["changed-text"]).findings
+    assert "the preset gpt2" in found.advice
+    assert "no normalizer" not in found.advice
+    tok = pw.Tokenizer.train_from_iterator(["a b"], model="byte-bpe", preset="gpt2", vocab_size=257)
+    assert tok.decode(tok.encode("a▁b").ids) == "a▁b"
+
+
 def test_the_advice_about_vowel_signs_keeps_them() -> None:
     corpus = ["கீ ஙீ சீ ஞீ டீ ணீ தீ நீ பீ மீ"] * 3
     uncased = pw.Tokenizer.train_from_iterator(corpus, preset="bert-uncased", vocab_size=25)
@@ -310,6 +335,17 @@ def byte_bpe(missing: int | None = None) -> pw.Tokenizer:
     tokens = [character_of[byte] for byte in used if byte != missing]
     model = pw.spec.BPE({token: id for id, token in enumerate(tokens)}, ())
     return pw.Tokenizer(model, pre_tokenizer=alphabet.pre_tokenizer, decoder=alphabet.decoder)
+
+
+def sentencepiece(characters: str, kind: Any = "unigram", **options: Any) -> pw.Tokenizer:
+    """Return a model of SentencePiece with pieces of one character, and no rules of normalization."""
+    unknown = pw.spec.ScoredPiece("<unk>", 0.0, "unknown")
+    pieces = (unknown, *(pw.spec.ScoredPiece(one, -1.0) for one in characters))
+    return pw.Tokenizer(
+        pw.spec.SentencePiece(pieces, kind),
+        normalizer=pw.spec.SentencePieceNormalizer(**options),
+        decoder=pw.spec.SentencePieceDecoder(),
+    )
 
 
 def test_bytes_that_text_never_has_need_no_entry() -> None:
@@ -415,6 +451,12 @@ def test_unknown_line_ends_are_not_the_fault_of_the_decoder() -> None:
     assert check(tok, select=["lost-spaces"]).worst != "warning"
 
 
+def test_decoded_texts_are_shown_with_what_stands_for_unknown_characters() -> None:
+    tok = sentencepiece("▁ab\t").with_padding(length=9, pad_token="a")
+    [found] = check(tok, select=["lost-spaces"]).findings
+    assert "a\n\tb -> a ⁇ \tb" in found.texts
+
+
 @pytest.mark.parametrize(
     ("suffix", "tokens"), [("</w>", ["a</w>", "b</w>"]), (None, ["▁a", "▁b"]), (None, ["Ġa", "Ġb"])]
 )
@@ -428,6 +470,7 @@ def test_marks_of_words_that_no_decoder_removes_are_a_warning(
     [found] = check(tok, select=["lost-spaces"]).findings
     assert found.severity == "warning"
     assert found.message.endswith("which marks words: no decoder removes it")
+    assert found.advice.startswith("load a folder whose tokenizer_config.json names the class")
     decoders = {"▁": pw.spec.MetaspaceDecoder(), "Ġ": pw.spec.ByteLevelDecoder()}
     decoder = pw.spec.BPEDecoder() if suffix else decoders[tokens[0][0]]
     assert not any(

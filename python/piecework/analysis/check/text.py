@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from string import ascii_lowercase, ascii_uppercase
 
@@ -24,7 +24,9 @@ from piecework.analysis.round_trip import (
     lossy_texts,
     respaced_texts,
     unknown_id_of,
+    without_truncation_and_padding,
 )
+from piecework.spec import SentencePiece, WordLevel, WordPiece
 
 _SPACES = ("a  b", " a", "a\n\tb", "a , b", "(a) b", "it's 1.5 - x", "do n't", *SCRIPT_TEXTS)
 _CHANGES = {
@@ -45,23 +47,33 @@ _KEEP_MARKS = (
     "train again with the preset bert-cased, or with a `train.Preset` whose normalizer is "
     "`spec.BertNormalizer(strip_accents=False)`."
 )
-_DECODER = "load the folder, which names a class with a decoder, or add one: `with_decoder`."
+_MARK_OF_SPACES = (
+    "keep it if texts do not have it; else train byte-level BPE, such as the preset gpt2."
+)
+_TRAIN = "train byte-level BPE, or with byte fallback, or on text that has these characters"
+_OF_WHOLE_WORDS = (
+    "A model cannot read these characters or write them; a word with one can be unknown as a whole."
+)
+_DECODER = (
+    "load a folder whose tokenizer_config.json names the class, which has a decoder, or add one: "
+    "`with_decoder`."
+)
 
 
 @rule(
     "lost-characters",
     "text",
     "note",
-    cost="A model cannot read these characters or write them; a word with one can be unknown as a whole.",
-    advice="train byte-level BPE, or with byte fallback, or on text that has these characters; "
-    "`piecework add TOKENIZER WORDS -o FILE` adds words that have them.",
+    cost="A model cannot read these characters or write them.",
+    advice=f"{_TRAIN}; `piecework add TOKENIZER WORDS -o FILE` adds words that have them.",
 )
 def lost_characters(subject: Subject) -> Iterator[Finding]:
     """Find characters that encoding and decoding loses.
 
     Each assigned character of Unicode is encoded and decoded alone: exact, for characters alone. Most
     vocabularies of words lack rare scripts, so this is a note with the letters of each script. It is an error
-    to lose printable ASCII, and to lose anything with entries of bytes, some of which are then missing.
+    to lose printable ASCII, and to lose anything with entries of bytes, some of which are then missing. With
+    WordPiece and whole words, a word with such a character can be unknown as a whole.
 
     >>> import piecework as pw
     >>> letters = pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2})
@@ -77,6 +89,12 @@ def lost_characters(subject: Subject) -> Iterator[Finding]:
 
     Sources: TokEval (arXiv 2608.18062) found five of 58 tokenizers that lack bytes.
     """
+    model = subject.spec.model
+    kind = model.kind if isinstance(model, SentencePiece) else ""
+    has_words = isinstance(model, WordPiece | WordLevel) or kind == "word"
+    cost = _OF_WHOLE_WORDS if has_words else ""
+    # SentencePiece writes ▁ before a word, which is then never one character.
+    advice = f"{_TRAIN}." if kind == "char" else ""
     plain = [character for character in subject.lost if character.isascii()]
     if plain:
         shown = " ".join(plain[:_LEADING]) + (" ..." if len(plain) > _LEADING else "")
@@ -84,7 +102,8 @@ def lost_characters(subject: Subject) -> Iterator[Finding]:
         message = f"{len(plain)} printable {are} lost: {shown}"
         if set(ascii_uppercase) <= set(plain) and not set(ascii_lowercase) & set(plain):
             message += "; the entries are for text in lower case, and nothing lowers it"
-        yield Finding(message, severity="error", texts=tuple(plain))
+        texts = tuple(plain)
+        yield Finding(message, severity="error", cost=cost, advice=advice, texts=texts)
     others = [character for character in subject.lost if not character.isascii()]
     if not others:
         return
@@ -96,6 +115,8 @@ def lost_characters(subject: Subject) -> Iterator[Finding]:
     yield Finding(
         message,
         severity="error" if has_bytes else "note",
+        cost=cost,
+        advice=advice,
         texts=tuple(_one_of_each(others)),
         details=tuple(_figures(others)),
     )
@@ -152,7 +173,7 @@ def changed_text(subject: Subject) -> Iterator[Finding]:
         parts = [f"{_CHANGES[change]} ({_by_script(found)})" for change, found in kinds.items()]
         yield Finding(
             f"the normalizer changes {joined(parts)}",
-            advice="" if kinds.keys() & {"case", "accent"} else _FORMS,
+            advice=_advice_about(kinds),
             texts=tuple(examples.values()),
             details=tuple(
                 f"{_CHANGES[change]}: {figure}"
@@ -160,6 +181,13 @@ def changed_text(subject: Subject) -> Iterator[Finding]:
                 for figure in _figures(found)
             ),
         )
+
+
+def _advice_about(kinds: Mapping[str, Sequence[str]]) -> str:
+    """Return what to do about what the normalizer changes; empty for what the rule advises."""
+    if kinds.keys() & {"case", "accent"}:
+        return ""
+    return _MARK_OF_SPACES if kinds == {"other": ["▁"]} else _FORMS
 
 
 def _is_vowel(character: str) -> bool:
@@ -256,7 +284,7 @@ def lost_spaces(subject: Subject) -> Iterator[Finding]:
         yield Finding(message, severity="warning", advice=_DECODER, texts=(f"{text} -> {decoded}",))
         return
     changed = list(respaced_texts(tokenizer, texts))
-    shown = [f"{text} -> {decoded}" for text, decoded in changed]
+    shown = [f"{text} -> {_decoded(tokenizer, text)}" for text, _ in changed]
     kept = [
         change
         for change, pair in zip(shown, changed, strict=True)
@@ -281,10 +309,16 @@ def _written_marks(tokenizer: Tokenizer, texts: Iterable[str]) -> Iterator[tuple
     )
     marks = [*filter(None, own), "▁", "Ġ"]
     for text in texts:
-        decoded = tokenizer.decode(tokenizer.encode(text, **PLAIN_TEXT).ids)
+        decoded = _decoded(tokenizer, text)
         for mark in marks:
             if mark in decoded and mark not in text:
                 yield mark, text, decoded
+
+
+def _decoded(tokenizer: Tokenizer, text: str) -> str:
+    """Return what decoding makes of a text, with what it writes for unknown characters."""
+    ids = without_truncation_and_padding(tokenizer).encode(text, **PLAIN_TEXT).ids
+    return tokenizer.decode(ids, skip_special_tokens=False)
 
 
 def _decoder_loses(tokenizer: Tokenizer, pair: tuple[str, str]) -> bool:
