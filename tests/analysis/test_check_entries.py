@@ -13,6 +13,7 @@ import pytest
 import piecework as pw
 from piecework.analysis import check
 from piecework.analysis.check.findings import Finding
+from piecework.analysis.check.rules import RULES
 from piecework.cli.app import run
 from piecework.spec.byte_alphabet import CHARACTER_OF_BYTE
 
@@ -29,6 +30,13 @@ def words(*tokens: str, **stages: Any) -> pw.Tokenizer:
 
 
 # ---- entries
+
+
+def test_the_cost_says_as_much_as_is_known() -> None:
+    # The loss changes rows of the output for every entry, also for those that no text has.
+    reached, unknown = (RULES[f"{kind}-entries"].cost for kind in ("unreachable", "unfound"))
+    assert reached.endswith("no training text has it.")
+    assert unknown.endswith("few training texts or none have it.")
 
 
 def test_unreachable_entries_are_grouped_by_their_reason() -> None:

@@ -21,14 +21,12 @@ from piecework.vocabulary.derivations import Derivations
 
 _STEPS, _STEPS_PER_USE = 20, 100
 
-_ROWS = "A model keeps a row for each in every table of embeddings, and training never changes these rows."
-
 
 @rule(
     "unreachable-entries",
     "vocabulary",
     "warning",
-    cost=_ROWS,
+    cost="A model keeps a row for each in every table of embeddings, and no training text has it.",
     advice="train the vocabulary with the stages that encode; a trained model keeps its ids.",
 )
 def unreachable_entries(subject: Subject) -> Iterator[Finding]:
@@ -118,7 +116,12 @@ def _quoted(entry: Entry) -> str:
     return f"'{shown}' ({points})" if has_double else f"'{shown}'"
 
 
-@rule("unfound-entries", "vocabulary", "note", cost=_ROWS)
+@rule(
+    "unfound-entries",
+    "vocabulary",
+    "note",
+    cost="A model keeps a row for each in every table of embeddings, and few training texts or none have it.",
+)
 def unfound_entries(subject: Subject) -> Iterator[Finding]:
     """Find entries that no tried text gives, although no proof excludes one.
 
