@@ -332,7 +332,7 @@ def test_an_unknown_setting_lists_the_known_ones() -> None:
             {"model": "bpe", "balance": 1.0},
             r"; model 'wordpiece' has learner=Pruning\(balance=1.0\)$",
         ),
-        ({"colour": 3}, "alphabet_forms, model, preset, .*, checkpoint$"),
+        ({"colour": 3}, "alphabet_forms, model, preset, .*, boundary_marker$"),
         ({"score": "pmi"}, r"; model 'wordpiece' has learner=Merges\(score='pmi'\)$"),
         ({"max_word_length": 9}, "; count_files has max_word_length; learn .* train_from_counts$"),
         ({"preset": "bert-uncasd"}, r", not 'bert-uncasd'; did you mean 'bert-uncased'\?$"),

@@ -63,7 +63,7 @@ def reading_options(
             "--field",
             metavar="NAME",
             help="Field with the text in JSON lines, or column of a table; a.b is field b of the object a. "
-            "With this option, stdin and .json files are read as JSON lines; plain text has no fields.  "
+            "With this option, stdin and .json files are read as JSON lines.  "
             "[default: text]",
         ),
         "encoding_errors": encoding_errors_option,

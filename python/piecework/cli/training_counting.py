@@ -133,8 +133,8 @@ parallel_option = option(
     type=InputFile(),
     multiple=True,
     metavar="FILE",
-    help="Translation of one text into the language of a CORPUS argument; give one for each argument, in "
-    "order. Training makes their numbers of tokens about equal.",
+    help="Translation of one text, one for each CORPUS argument in order; training makes their numbers of "
+    "tokens about equal.",
 )
 
 balance_option = option(
@@ -143,7 +143,7 @@ balance_option = option(
     type=click.IntRange(min=1),
     metavar="N",
     help="Weight the CORPUS arguments in N rounds of learning, so that their --parallel texts take about the "
-    "same number of tokens. For every model.",
+    "same number of tokens.",
 )
 
 

@@ -255,13 +255,12 @@ run_options = all_of(
     in_corpus(
         "--boundaries",
         metavar="FILE",
-        help="Lexicon of words with boundaries inside that no entry crosses: lines of a word, a tab and its "
-        "parts with spaces between them, such as undoing<TAB>un do ing.",
+        help="Lexicon with boundaries inside words, such as undoing<TAB>un do ing, which no entry crosses.",
     ),
     in_corpus(
         "--boundary-marker",
         metavar="TEXT",
-        help="Marker that stands in the text at boundaries inside words, such as ǀ (U+01C0); it is removed.",
+        help="Marker of boundaries in the text, which is removed, such as ǀ.",
     ),
     counting_options,
     engine_options,

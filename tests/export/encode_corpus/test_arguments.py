@@ -156,10 +156,7 @@ def test_the_command_writes_a_folder_and_continues(
         ),
         (
             ["--format", "datasets"],
-            (
-                "--format: must be one of tokens, ids, jsonl, npy, arrow, arrow-stream, "
-                "parquet, megatron, not 'datasets'"
-            ),
+            "--format datasets needs a folder to write: --out-dir DIR",
         ),
         (
             ["--out-dir", "o", "--pack", "8", "--format", "megatron"],
