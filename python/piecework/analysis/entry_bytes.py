@@ -36,7 +36,7 @@ PLAIN_TEXT: dict[str, Any] = {
 }
 """Options that encode a text as plain text, without sampling."""
 
-NAME = re.compile(r"[<\[]\|?/?[^\W\d][\w.-]*\|?[>\]]")
+RESERVED_NAME = re.compile(r"[<\[]\|?/?[^\W\d][\w.-]*\|?[>\]]")
 """Names that are no text, such as `[unused12]`, `</s>` and `<|endoftext|>`."""
 
 # A line end after a character that is no whitespace, or the last line end and what follows it.

@@ -12,7 +12,7 @@ from piecework import Tokenizer
 from piecework._internal.validation import counted
 from piecework.analysis.check.findings import Finding
 from piecework.analysis.check.rules import Subject, rule
-from piecework.analysis.entry_bytes import NAME, PLAIN_TEXT, Entry
+from piecework.analysis.entry_bytes import PLAIN_TEXT, RESERVED_NAME, Entry
 from piecework.analysis.readable import show_whitespace
 from piecework.analysis.round_trip import without_truncation_and_padding
 from piecework.spec import BPE, SentencePiece
@@ -71,7 +71,7 @@ def _judged(subject: Subject) -> list[Entry]:
 def _is_reserved(entry: Entry) -> bool:
     """Return whether no text is meant to give an entry, or it is a byte that any vocabulary of bytes has."""
     return (
-        bool(NAME.fullmatch(entry.token))
+        bool(RESERVED_NAME.fullmatch(entry.token))
         or (len(entry.data.strip()) <= 1 and entry.text is None)
         or entry.is_byte
     )
@@ -172,7 +172,9 @@ def reserved_entries(subject: Subject) -> Iterator[Finding]:
     unknown = subject.spec.model.unk_token
     control = [entry for entry in found.outside if entry.token != unknown]
     reserved = [e for e in subject.entries if e.id in found.proofs and _is_reserved(e)]
-    names = [entry for entry in reserved if NAME.fullmatch(entry.token) and not entry.is_byte]
+    names = [
+        entry for entry in reserved if RESERVED_NAME.fullmatch(entry.token) and not entry.is_byte
+    ]
     data = [entry for entry in reserved if entry not in names]
     kinds = {"control piece": control, "name": names, "unused byte": data}
     if any(kinds.values()):

@@ -10,7 +10,7 @@ from piecework import Sampling, Tokenizer
 from piecework._internal.validation import counted
 from piecework.analysis.check.findings import Finding, Severity
 from piecework.analysis.check.rules import Subject, rule
-from piecework.analysis.entry_bytes import NAME, PLAIN_TEXT
+from piecework.analysis.entry_bytes import PLAIN_TEXT, RESERVED_NAME
 from piecework.analysis.round_trip import unknown_id_of, without_truncation_and_padding
 from piecework.chat import apply_chat_template
 from piecework.errors import TemplateError
@@ -252,7 +252,7 @@ def _named_entries(tokenizer: Tokenizer) -> dict[str, int]:
     named = sorted(
         (id, token)
         for token, id in tokenizer.get_vocab().items()
-        if id not in declared and NAME.fullmatch(token)
+        if id not in declared and RESERVED_NAME.fullmatch(token)
     )
     return {
         token: id
