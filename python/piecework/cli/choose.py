@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 import click
 
 import piecework as pw
-from piecework.cli.compare import sources_of_corpus
+from piecework.cli.compare import texts_of_corpus
 from piecework.cli.options import PRESETS
 from piecework.cli.outputs import check_output, print_blocks, print_json, terminal_width
 from piecework.cli.parameters import (
@@ -26,7 +25,7 @@ from piecework.cli.parameters import (
     is_quiet,
     quiet_option,
 )
-from piecework.cli.reading import CHOICE_MODELS, Reading, in_one_thread, reading_options
+from piecework.cli.reading import CHOICE_MODELS, Reading, reading_options
 from piecework.cli.tokenizer_options import Hints, load_each, names_of_files, tokenizer_options
 from piecework.cli.training_options import setting_options
 from piecework.io.atomic_files import atomic_stream
@@ -159,14 +158,8 @@ def choose(
     if chart is not None:
         check_output(chart)
     others = load_each(names_of_files(against), hints)
-    sources, how = sources_of_corpus(corpus), in_one_thread(reading)
-    texts: pw.corpus.Corpus | dict[str, pw.corpus.Corpus]
-    if isinstance(sources, Mapping):
-        texts = {name: pw.corpus.read_corpus(paths, **how) for name, paths in sources.items()}
-    else:
-        texts = pw.corpus.read_corpus(sources, **how)
     found = pw.analysis.choose(
-        texts,
+        texts_of_corpus(corpus, reading),
         sizes if isinstance(sizes, tuple) else (sizes,),
         against=others,
         num_threads=reading["num_threads"],

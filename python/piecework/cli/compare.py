@@ -69,6 +69,16 @@ def sources_of_corpus(corpus: Sequence[str]) -> list[str] | Mapping[str, list[st
     return sources
 
 
+def texts_of_corpus(
+    corpus: Sequence[str], reading: Reading
+) -> pw.corpus.Corpus | dict[str, pw.corpus.Corpus]:
+    """Return the texts of one corpus without a name, else the texts of each source."""
+    sources, how = sources_of_corpus(corpus), in_one_thread(reading)
+    if isinstance(sources, Mapping):
+        return {name: pw.corpus.read_corpus(paths, **how) for name, paths in sources.items()}
+    return pw.corpus.read_corpus(sources, **how)
+
+
 def _with_name(text: str) -> tuple[str | None, str]:
     match = _NAMED.fullmatch(text)
     return (None, text) if match is None or os.path.lexists(text) else (match[1], match[2])
@@ -143,15 +153,9 @@ def compare(
         check_report()
     named = load_each(names_of_files(tokenizers), hints)
     standard = pw.analysis.read_gold(gold) if gold else None
-    sources, how = sources_of_corpus(corpus), in_one_thread(reading)
-    texts: pw.corpus.Corpus | dict[str, pw.corpus.Corpus]
-    if isinstance(sources, Mapping):
-        texts = {name: pw.corpus.read_corpus(paths, **how) for name, paths in sources.items()}
-    else:
-        texts = pw.corpus.read_corpus(sources, **how)
     found = pw.analysis.compare(
         named,
-        texts,
+        texts_of_corpus(corpus, reading),
         gold=standard,
         words=words,
         num_threads=reading["num_threads"],
