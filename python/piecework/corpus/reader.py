@@ -24,9 +24,8 @@ from piecework.corpus.rows import (
     TextPosition,
     Utf8Errors,
 )
-from piecework.corpus.urls import is_url, url_identity
+from piecework.corpus.urls import identity_of
 from piecework.errors import CorpusError, FileError, MemoryLimitError
-from piecework.io.read_file import file_identity
 
 
 def read_corpus(
@@ -107,7 +106,7 @@ class Corpus:
     @property
     def identity(self) -> dict[str, Any]:
         """The files with their sizes and times of change, and how they are read, as JSON data."""
-        files = [url_identity(one) if is_url(one) else file_identity(one) for one in self.files]
+        files = list(map(identity_of, self.files))
         return {"files": files, "options": repr(replace(self._options(), skipped=None))}
 
     def __iter__(self) -> Iterator[Rows]:

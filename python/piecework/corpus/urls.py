@@ -12,6 +12,7 @@ from typing import Any, BinaryIO, TypeVar, cast
 
 from piecework._internal.extras import import_extra
 from piecework.errors import FileError, MissingExtraError
+from piecework.io.read_file import file_identity
 
 Result = TypeVar("Result")
 
@@ -74,6 +75,15 @@ def url_bytes(url: str) -> int:
         return _checked(url, size)
     except FileError:
         return 0
+
+
+def identity_of(name: str) -> dict[str, Any]:
+    """Return what tells whether a file or a URL has changed, as JSON data.
+
+    >>> identity_of("memory://nowhere.txt")
+    {'name': 'memory://nowhere.txt'}
+    """
+    return url_identity(name) if is_url(name) else file_identity(name)
 
 
 def url_identity(url: str) -> dict[str, Any]:

@@ -15,10 +15,10 @@ from piecework._internal._core import WordCounter, fingerprint
 from piecework._internal.validation import PathLike, counted, path_text
 from piecework.corpus.plain_text import MAX_READ_AHEAD
 from piecework.corpus.rows import Rows, TextBlock, TextPosition
-from piecework.corpus.urls import is_url, url_identity
+from piecework.corpus.urls import identity_of
 from piecework.errors import ArgumentError, CorpusError, FormatError
 from piecework.io.atomic_files import LOCK_FILE, atomic_file, locked_folder
-from piecework.io.read_file import file_bytes, file_identity
+from piecework.io.read_file import file_bytes
 
 _STATE_FILE = "counting.json"
 # The names of `SpillFolder` in crates/train/src/count/spilled/mod.rs.
@@ -58,9 +58,7 @@ class CountCheckpoint:
         self.folder = Path(path_text(folder, "checkpoint"))
         self._seconds = seconds
         self._settings = dict(settings)
-        self._files = [
-            url_identity(name) if is_url(name) else file_identity(name) for name in files
-        ]
+        self._files = list(map(identity_of, files))
         self._saved_at = monotonic()
         self._save_seconds = 0.0
         self._positions = (FilePosition(), FilePosition())
