@@ -328,12 +328,12 @@ def _other_merges(folder: _Folder) -> Iterator[Finding]:
     if not stored or not listed:
         return
     merges = [merge if isinstance(merge, str) else " ".join(merge) for merge in stored]
-    pairs = zip(merges, listed, strict=False)
-    at = next((at for at, (one, other) in enumerate(pairs) if one != other), None)
-    if at is not None or len(merges) != len(listed):
-        where = f"merge {at} differs" if at is not None else "one has more"
+    if merges != listed:
+        at = _first_difference(merges, listed)
+        is_changed = at < min(len(merges), len(listed))
+        where = f"merge {at} differs" if is_changed else "one has more"
         figures = f"{len(merges):,} and {len(listed):,}"
-        texts = () if at is None else (merges[at], listed[at])
+        texts = (merges[at], listed[at]) if is_changed else ()
         yield Finding(
             f"tokenizer.json and merges.txt have other merges ({figures}): {where}", texts=texts
         )
@@ -350,22 +350,14 @@ def _other_roles(folder: _Folder) -> Iterator[Finding]:
 
 def _other_flags(folder: _Folder) -> Iterator[Finding]:
     """Yield a finding if added tokens have other flags in the configuration, which transformers reads."""
-    added = folder.json(_TOKENIZER).get("added_tokens")
+    added = _by_content(folder.json(_TOKENIZER).get("added_tokens"))
     declared = folder.json(_CONFIG).get("added_tokens_decoder")
-    tokens = declared.values() if isinstance(declared, dict) else ()
-    others = {
-        one["content"]: one
-        for one in tokens
-        if isinstance(one, dict) and isinstance(one.get("content"), str)
-    }
+    others = _by_content(list(declared.values()) if isinstance(declared, dict) else None)
     differ = [
-        (one["content"], flag, one[flag], others[one["content"]][flag])
-        for one in (added if isinstance(added, list) else ())
-        if isinstance(one, dict)
-        and isinstance(one.get("content"), str)
-        and one["content"] in others
+        (token, flag, one[flag], others[token][flag])
+        for token, one in added.items()
         for flag in _FLAGS
-        if flag in one and one[flag] != others[one["content"]].get(flag, one[flag])
+        if flag in one and one[flag] != others.get(token, one).get(flag, one[flag])
     ]
     if differ:
         token, flag, *values = differ[0]
@@ -374,6 +366,15 @@ def _other_flags(folder: _Folder) -> Iterator[Finding]:
         names = tuple(dict.fromkeys(token for token, *_ in differ))
         more = f", and {len(names) - 1:,} more tokens differ" if len(names) > 1 else ""
         yield Finding(f"{message}{more}", severity="warning", tokens=names)
+
+
+def _by_content(tokens: object) -> dict[str, dict[str, Any]]:
+    """Return added tokens by their content; what is no such token is left out."""
+    return {
+        one["content"]: one
+        for one in (tokens if isinstance(tokens, list) else ())
+        if isinstance(one, dict) and isinstance(one.get("content"), str)
+    }
 
 
 def _other_templates(folder: _Folder) -> Iterator[Finding]:
