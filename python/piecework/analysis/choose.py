@@ -455,9 +455,13 @@ class _Result:
 
     def _more(self, cell: _Cell) -> Estimate:
         """Return how many more tokens a learner needs than the one with the fewest at its size."""
+        return self._estimate(cell, self._fewest(cell.size), 1.0)
+
+    def _fewest(self, size: int) -> _Cell:
+        """Return the cell of a size that needs the fewest tokens."""
         tokens = self.measured.sums.tokens
-        same_size = [cell._replace(learner=name) for name in self.plans.of]
-        return self._estimate(cell, min(same_size, key=lambda one: tokens[self._rows[one]]), 1.0)
+        cells = [_Cell(learner, size, is_half=False) for learner in self.plans.of]
+        return min(cells, key=lambda cell: tokens[self._rows[cell]])
 
     def _gain(self, cell: _Cell, larger: int) -> Estimate | None:
         """Return the share of the tokens that a thousand entries save, None without further entries."""
@@ -507,8 +511,7 @@ class _Result:
     def _losses(self, against: Mapping[str, Tokenizer]) -> Iterator[Loss]:
         """Yield what the best candidate at the largest size loses, then what the other tokenizers lose."""
         sums, size = self.measured.sums, self.plans.sizes[-1]
-        cells = [_Cell(learner, size, is_half=False) for learner in self.plans.of]
-        best = min(cells, key=lambda cell: sums.tokens[self._rows[cell]])
+        best = self._fewest(size)
         rows = {f"{best.learner} {size:,}": self._rows[best]}
         rows |= dict(
             zip(against, range(_FIXED_ROWS + len(self.cells), len(sums.tokens)), strict=True)
