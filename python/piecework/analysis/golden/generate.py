@@ -181,16 +181,18 @@ def _truncated_rows(tokenizer: Tokenizer, row: _Row) -> Iterator[GoldenRow]:
         yield cut("the first text is cut", 12, _FIRST, "a b", side=side, strategy="only_first")
         yield cut("the second text is cut", 12, "a b", _FIRST, side=side, strategy="only_second")
     yield cut("a strategy that cannot cut enough", 8, "a", _FIRST, strategy="only_first")
-    exact = len(answered_row(tokenizer, GoldenRow(0, "Hello world")).ids)
+
+    def length_of(text: str, pair: str | None = None) -> int:
+        return len(answered_row(tokenizer, GoldenRow(0, text, pair)).ids)
+
+    exact = length_of("Hello world")
     for length in (exact - 1, exact, exact + 1):
         yield cut("a limit beside the length of the text", max(length, 1), "Hello world")
-    for texts in (("",), ("", "")):
-        special = len(answered_row(tokenizer, GoldenRow(0, *texts)).ids)
-        comment = "no room beside the special tokens"
-        yield cut(comment, max(special, 1), *texts[:-1], "a b", side="left")
+    special, comment = length_of("", ""), "no room beside the special tokens"
+    yield cut(comment, max(length_of(""), 1), "a b", side="left")
+    yield cut(comment, max(special, 1), "", "a b", side="left")
     for first, second in _SMALL_PAIRS:
-        needed = len(answered_row(tokenizer, GoldenRow(0, first, second)).ids)
-        for length in range(special + 1, min(needed, special + _SMALL_ROOM)):
+        for length in range(special + 1, min(length_of(first, second), special + _SMALL_ROOM)):
             yield cut("a small pair, cut to every length", length, first, second)
 
 
