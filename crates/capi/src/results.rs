@@ -102,7 +102,7 @@ pub(crate) fn sequence_ids(encoding: In<Encoding>) -> *const i32 {
 }
 
 pub(crate) fn token(encoding: In<Encoding>, index: usize, len: Out<usize>) -> *const u8 {
-    let token = encoding.get_or_null().and_then(|encoding| encoding.encoding.tokens().nth(index));
+    let token = encoding.get_or_null().and_then(|encoding| encoding.encoding.token(index));
     len.set(token.map_or(0, str::len));
     token.map_or(null(), str::as_ptr)
 }

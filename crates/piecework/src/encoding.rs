@@ -94,8 +94,14 @@ impl Encoding {
 
     /// Return the tokens as strings.
     pub fn tokens(&self) -> impl ExactSizeIterator<Item = &str> {
-        let is_token = self.columns.attention_mask.iter().map(|&mask| mask != 0);
-        self.columns.ids.iter().zip(is_token).map(|(&id, is_token)| self.tokenizer.string_of(id, is_token))
+        (0..self.len()).map(|index| self.token(index).unwrap_or_default())
+    }
+
+    /// Return one token as a string; `None` past the last one.
+    #[must_use]
+    pub fn token(&self, index: usize) -> Option<&str> {
+        let (&id, &mask) = self.columns.ids.get(index).zip(self.columns.attention_mask.get(index))?;
+        Some(self.tokenizer.string_of(id, mask != 0))
     }
 
     /// Return the byte span of each token in its text; (0, 0) for tokens that the post-processor inserts. With words,

@@ -232,3 +232,12 @@ fn offsets_in_each_unit_are_the_same_text() {
     }
     assert_eq!(tokenizer.encode_batch(TEXTS).unwrap().offsets_in(OffsetUnit::Utf16, TEXTS), None);
 }
+
+#[test]
+fn a_token_has_the_string_of_its_place() {
+    let padded = tokenizer().with_padding(Padding::with("[PAD]", 0).length(9)).unwrap();
+    let encoding = padded.encode("to be").unwrap();
+    let found: Vec<_> = (0..encoding.len()).filter_map(|index| encoding.token(index)).collect();
+    assert_eq!(found, encoding.tokens().collect::<Vec<_>>());
+    assert_eq!((found.len(), found[8], encoding.token(9)), (9, "[PAD]", None));
+}
