@@ -230,7 +230,7 @@ def _special_ids(tokenizer: Tokenizer, ids: Sequence[int]) -> list[int]:
 
 
 def _special_tokens(tokenizer: Tokenizer) -> dict[str, int]:
-    """Return special token -> id, without those of a single character.
+    """Return special token -> id, for tokens of more than one character.
 
     The unknown token is one of them only if it has another role, as CLIP's, which ends each text.
     """
