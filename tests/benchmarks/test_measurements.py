@@ -219,3 +219,18 @@ def test_builds_take_turns_and_must_agree(monkeypatch: pytest.MonkeyPatch) -> No
     answers["new"] = 8
     with pytest.raises(SystemExit, match="steady: new gives"):
         compare_builds.compare([made_up(OURS, 1)], builds, 1)
+
+
+# ---- costs by script
+
+
+def test_scripts_are_compared_with_english(job_files: dict[str, str], tmp_path: Path) -> None:
+    for script, word in (("english", "small text "), ("greek", "μικρό κείμενο ")):
+        (tmp_path / f"{script}.txt").write_text((word * 20 + "\n") * 60, encoding="utf-8")
+    command = [sys.executable, str(BENCHMARKS / "by_script.py"), str(tmp_path), "--kilobytes", "4"]
+    command += ["--repetitions", "1", "--tokenizer", job_files["tokenizer"]]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    rows = {row[0]: row for line in done.stdout.splitlines() if len(row := line.split()) == 8}
+    assert rows["english"][3] == rows["english"][6] == "1.00"
+    # Letters without an entry: each of the two words, 26 bytes with their spaces, is one token.
+    assert float(rows["greek"][1]) == pytest.approx(13, rel=0.1)
