@@ -55,7 +55,7 @@ REMAPPED := CARGO_ENCODED_RUSTFLAGS="$$($(PYTHON) tools/remapped_paths.py)"
 BUILD_FLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart build rust-tests wheel wheels reproducible sdist deny check-oldest-rust check-release publish-crates rehearse-release release-page test test-fast test-pythons test-transformers test-peers test-clients test-torch test-embeddings test-serving test-notebooks test-ray test-spark test-remote test-browser golden-sets golden-engines wasm npm publish-npm playground-page test-wasm test-npm test-golden-rust test-rust-server capi install-capi test-capi bench-rust publish-check java-runtime test-data test-full test-levels test-release test-faults test-soak fuzz test-neon test-miri lint lint-python lint-rust docs test-docs docs-check bench bench-full bench-instructions bench-smoke corpora unicode-tables clean
+.PHONY: help quickstart build rust-tests wheel wheels reproducible sdist deny check-oldest-rust check-release publish-crates rehearse-release release-page test test-fast test-pythons test-transformers test-peers test-clients test-torch test-embeddings test-serving test-notebooks test-ray test-spark test-remote test-browser golden-sets golden-engines wasm npm publish-npm playground-page test-wasm test-npm test-golden-rust test-rust-server capi install-capi test-capi bench-rust publish-check java-runtime test-data test-full test-levels test-release test-faults test-soak fuzz fuzz-smoke test-neon test-miri lint lint-python lint-rust docs test-docs docs-check bench bench-full bench-instructions bench-smoke corpora unicode-tables clean
 
 help:
 	@echo "make quickstart   build, train WordPiece on text that came with Python, encode a sentence"
@@ -356,7 +356,11 @@ test-full: export PIECEWORK_FULL := 1
 test-full: $(VENV)/.built $(VENV)/.test-tools
 	$(BIN)/python -m pytest --numprocesses logical tests/differential tests/laws tests/analysis/test_explain.py tests/integrations/test_folder_cases.py tests/integrations/test_folders.py tests/integrations/test_transformers.py $(PYTEST)
 
-# Damaged files of every format, ten minutes each: those that Rust reads, and those that Python reads.
+# Damaged files of every format, those that Rust reads and those that Python reads: a fixed number, or ten minutes each.
+fuzz-smoke: $(VENV)/.built $(VENV)/.test-tools
+	cargo run --profile checks --quiet --package piecework-fuzz -- --cases 100000
+	$(BIN)/python -m tests.faults.damaged_files --rounds 1 --cases 3
+
 fuzz: SECONDS_EACH ?= 600
 fuzz: $(VENV)/.built $(VENV)/.test-tools
 	cargo run --profile checks --quiet --package piecework-fuzz -- --seconds $(SECONDS_EACH) --seed $$(date +%s)
