@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.capi.answers import BYTES, CONFORMANCE, GOLDEN, Job, answers, differences, jobs
-from tests.capi.library import LIBRARY, PROGRAMS, ROOT, run
+from tests.capi.library import PROGRAMS, ROOT, environment, run, run_page
 
 PACKAGE = ROOT / "extensions" / "go"
 GO = shutil.which("go")
@@ -17,23 +16,15 @@ GO = shutil.which("go")
 pytestmark = pytest.mark.skipif(GO is None, reason="needs Go 1.19 or newer: apt install golang-go")
 
 
-def environment(**others: str) -> dict[str, str]:
-    """Return settings for programs that are linked with the library. Nothing is downloaded, and builds are kept."""
-    lib = LIBRARY / "lib"
-    return {
-        **os.environ,
-        "PKG_CONFIG_PATH": str(lib / "pkgconfig"),
-        "LD_LIBRARY_PATH": str(lib),
-        "GOCACHE": str(ROOT / "build" / "go-cache"),
-        "GOFLAGS": "-mod=mod",
-        "GOPROXY": "off",
-        "GOWORK": "off",
-        **others,
-    }
+def settings(**others: str) -> dict[str, str]:
+    """Return an environment in which nothing is downloaded and builds are kept."""
+    cache = str(ROOT / "build" / "go-cache")
+    offline = {"GOCACHE": cache, "GOFLAGS": "-mod=mod", "GOPROXY": "off", "GOWORK": "off"}
+    return environment(**offline, **others)
 
 
 def go(*arguments: object, **others: str) -> str:
-    done = run(["go", *arguments], cwd=PACKAGE, env=environment(**others))
+    done = run(["go", *arguments], cwd=PACKAGE, env=settings(**others))
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -63,7 +54,7 @@ def answered(
 ) -> dict[str, list[str]]:
     program = tmp_path_factory.mktemp("answers") / "answers"
     go("build", "-o", program, PROGRAMS / "answers.go")
-    return answers([program], all_jobs, env=environment(GODEBUG="cgocheck=2"))
+    return answers([program], all_jobs, env=settings(GODEBUG="cgocheck=2"))
 
 
 @pytest.mark.parametrize("name", [*CONFORMANCE, *GOLDEN])
@@ -73,3 +64,7 @@ def test_ids_tokens_and_offsets_are_those_of_python(
     if name not in all_jobs:
         pytest.skip(f"the tokenizer of {name} is not at hand: make test-data")
     assert differences(all_jobs[name], answered[name], BYTES) == []
+
+
+def test_programs_print_what_the_page_shows(tmp_path: Path) -> None:
+    run_page(ROOT / "docs" / "how-to" / "use-from-go.md", "go", tmp_path, settings())

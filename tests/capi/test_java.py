@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.capi.answers import CONFORMANCE, GOLDEN, UTF16, Job, answers, differences, jobs
-from tests.capi.library import LIBRARY, PROGRAMS, ROOT, SHARED, run
+from tests.capi.library import PROGRAMS, ROOT, SHARED, environment, run, run_page
 from tests.capi.test_header import functions_of_c
 
 PACKAGE = ROOT / "extensions" / "java"
@@ -23,7 +23,7 @@ OLDEST = 22
 
 @cache
 def java_home() -> Path | None:
-    """Return the folder of a JDK that is new enough: JAVA_HOME, the one of `javac`, or one where Debian installs them."""
+    """Return a JDK that is new enough: JAVA_HOME, or of `javac`, or where Debian installs them."""
     named = os.environ.get("JAVA_HOME")
     on_path = shutil.which("javac")
     places = [Path(named)] if named else []
@@ -44,8 +44,10 @@ def lacks() -> str:
 pytestmark = pytest.mark.skipif(bool(lacks()), reason=lacks() or "nothing")
 
 
-def environment(**others: str) -> dict[str, str]:
-    return {**os.environ, "JAVA_HOME": str(java_home()), **others}
+def settings(**others: str) -> dict[str, str]:
+    """Return an environment whose `java` and JAVA_HOME are the JDK."""
+    home = str(java_home())
+    return environment(JAVA_HOME=home, PATH=f"{home}/bin:{os.environ['PATH']}") | others
 
 
 @pytest.fixture(scope="module")
@@ -53,20 +55,25 @@ def jar(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The package, as its Makefile builds it."""
     out = tmp_path_factory.mktemp("jar")
     flags = "JAVAC_FLAGS=-Werror"
-    done = run(["make", "-C", PACKAGE, f"OUT={out}", flags], env=environment())
+    done = run(["make", "-C", PACKAGE, f"OUT={out}", flags], env=settings())
     assert done.returncode == 0, done.stdout + done.stderr
     return out / "piecework.jar"
 
 
+def tool(name: str) -> Path:
+    return Path(str(java_home()), "bin", name)
+
+
+FLAGS = ("-Xmx256m", "-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED")
+
+
 def java(*arguments: object, library: Path = SHARED) -> list[object]:
-    flags = ["-Xmx256m", "-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED"]
-    return [Path(str(java_home()), "bin", "java"), *flags, f"-Dpiecework.library={library}", *arguments]
+    return [tool("java"), *FLAGS, f"-Dpiecework.library={library}", *arguments]
 
 
 def compile_java(source: Path, jar: Path, folder: Path) -> str:
     """Compile a program; return its class path."""
-    command = [Path(str(java_home()), "bin", "javac"), "-Xlint:all", "-Werror", "-cp", jar, "-d", folder]
-    done = run([*command, source])
+    done = run([tool("javac"), "-Xlint:all", "-Werror", "-cp", jar, "-d", folder, source])
     assert done.returncode == 0, done.stderr
     return f"{jar}:{folder}"
 
@@ -121,24 +128,40 @@ def test_declarations_equal_the_header() -> None:
     assert expected.keys() - dict(declared).keys() == unused
 
 
-def test_a_library_that_is_not_found_is_named(jar: Path, tmp_path: Path) -> None:
-    program = tmp_path / "Version.java"
-    program.write_text(
-        "public class Version { public static void main(String[] all) {"
-        " try { io.github.piecework.Tokenizer.version(); } catch (UnsatisfiedLinkError error) { System.out.println(error.getMessage()); }"
-        " System.out.println(io.github.piecework.Tokenizer.version()); } }",
-        encoding="utf-8",
-    )
-    classes = compile_java(program, jar, tmp_path)
-    missing = run(java("-cp", classes, "Version", library=tmp_path / "none.so"))
+VERSION = """
+import io.github.piecework.Tokenizer;
+
+public class Version {
+  public static void main(String[] arguments) {
+    try {
+      Tokenizer.version();
+    } catch (UnsatisfiedLinkError error) {
+      System.out.println(error.getMessage());
+    }
+    System.out.println(Tokenizer.version());
+  }
+}
+"""
+
+
+def test_a_library_that_cannot_be_used_is_named(jar: Path, tmp_path: Path) -> None:
+    (tmp_path / "Version.java").write_text(VERSION, encoding="utf-8")
+    program = ["-cp", compile_java(tmp_path / "Version.java", jar, tmp_path), "Version"]
+    missing = run(java(*program, library=tmp_path / "none.so"))
     assert f"cannot open {tmp_path / 'none.so'}, the property piecework.library" in missing.stdout
     assert "make install-capi" in missing.stdout
     assert "UnsatisfiedLinkError: piecework: cannot open" in missing.stderr  # at every call
-    command = [part for part in java("-cp", classes, "Version") if "-Dpiecework" not in str(part)]
-    assert "found no libpiecework.so.0 on the loader's path" in run(command, env=environment(LD_LIBRARY_PATH="")).stdout
-    on_path = run(command, env=environment(LD_LIBRARY_PATH=str(LIBRARY / "lib")))
-    assert re.fullmatch(r"\d+\.\d+\.\d+\n", on_path.stdout), on_path.stderr
-    another = run(["sh", "-c", 'echo "int x;" | cc -shared -fPIC -xc - -o other.so'], cwd=tmp_path)
-    assert another.returncode == 0, another.stderr
-    wrong = run(java("-cp", classes, "Version", library=tmp_path / "other.so"))
-    assert "the library lacks piecework_version" in wrong.stdout
+
+    on_path = [tool("java"), *FLAGS, *program]
+    absent = run(on_path, env=settings(LD_LIBRARY_PATH=""))
+    assert "found no libpiecework.so.0 on the loader's path" in absent.stdout
+    assert re.fullmatch(r"\d+\.\d+\.\d+\n", run(on_path, env=settings()).stdout)
+
+    run(["cc", "-shared", "-xc", os.devnull, "-o", tmp_path / "empty.so"])
+    empty = run(java(*program, library=tmp_path / "empty.so"))
+    assert "the library lacks piecework_version" in empty.stdout
+
+
+def test_programs_print_what_the_page_shows(jar: Path, tmp_path: Path) -> None:
+    shutil.copy(jar, tmp_path)
+    run_page(GUIDE, "java", tmp_path, settings())
