@@ -80,7 +80,7 @@ def compile_java(source: Path, jar: Path, folder: Path) -> str:
 
 def test_methods_do_what_they_say_in_any_number_of_threads(jar: Path, tmp_path: Path) -> None:
     classes = compile_java(PROGRAMS / "Calls.java", jar, tmp_path)
-    done = run(java("-cp", classes, "Calls", tmp_path))
+    done = run(java("-cp", classes, "Calls", tmp_path), cwd=tmp_path)  # for the report of a crash
     assert (done.returncode, done.stdout, done.stderr) == (0, "equal\n", "")
 
 

@@ -341,7 +341,7 @@ public final class Calls {
     long before = resident();
     leaks(tokenizer, 60);
     long grown = resident() - before;
-    if (grown > 6 << 20) throw new AssertionError("memory grew by " + grown + " bytes");
+    if (grown > 12 << 20) throw new AssertionError("memory grew by " + grown + " bytes");
   }
 
   public static void main(String[] arguments) throws Exception {
