@@ -9,7 +9,7 @@ package piecework
 // #include <piecework.h>
 // #include <stdlib.h>
 //
-// /* These return their error by value, so that a call allocates nothing in Go. */
+// /* These take strings of Go without a copy, and return their error by value, so that it needs no place in the heap of Go. */
 // typedef struct { size_t len; piecework_error *error; } length;
 // typedef struct { piecework_encoding *encoding; piecework_error *error; } encoded;
 //

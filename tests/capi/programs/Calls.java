@@ -113,7 +113,8 @@ public final class Calls {
     equal(java.util.Arrays.copyOfRange(batch.attentionMask(), 12, 18), bytes(0, 0, 0, 1, 1, 1));
     equal(java.util.Arrays.copyOfRange(batch.typeIds(), 12, 18), bytes(1, 1, 1, 0, 0, 0));
     equal(List.of(batch.starts()[16], batch.ends()[16]), List.of(0, 2));
-    try (Tokenizer fixed = both.withPadding(new Padding("[PAD]", 0, 0, 5, 0, Side.RIGHT)); Tokenizer left = fixed.withTruncation(new Truncation(3, 0, Strategy.LONGEST_FIRST, Side.LEFT))) {
+    Truncation toThree = new Truncation(3, 0, Strategy.LONGEST_FIRST, Side.LEFT);
+    try (Tokenizer fixed = both.withPadding(new Padding("[PAD]", 0, 0, 5, 0, Side.RIGHT)); Tokenizer left = fixed.withTruncation(toThree)) {
       equal(left.encode("to be").ids(), ints(2, 5, 3, 0, 0));
     }
     try (Tokenizer cut = both.withPadding(null); Tokenizer plain = cut.withTruncation(null)) {
@@ -163,7 +164,8 @@ public final class Calls {
 
   private static void streams() throws Exception {
     StringBuilder ranks = new StringBuilder();
-    for (int rank = 0; rank < 256; rank++) ranks.append(Base64.getEncoder().encodeToString(bytes(rank))).append(' ').append(rank).append('\n');
+    for (int rank = 0; rank < 256; rank++)
+      ranks.append(Base64.getEncoder().encodeToString(bytes(rank))).append(' ').append(rank).append('\n');
     LoadOptions options = new LoadOptions(null, List.of("\\w+|\\W+"), Map.of("<a>", 256, "<b>", 257), null);
     DecodeStream stream;
     try (Tokenizer tokenizer = Tokenizer.load(ranks.toString().getBytes(StandardCharsets.UTF_8), options)) {
@@ -172,7 +174,9 @@ public final class Calls {
       equal(tokenizer.decodeBytes(0xC3), bytes(0xC3));
       stream = tokenizer.decodeStream('a', 'b');
     }
-    for (Object[] step : new Object[][] {{0xC3, ""}, {0xA9, "é"}, {9999, ""}, {256, ""}, {(int) '!', "!"}, {0xC3, ""}}) equal(stream.step((int) step[0]), step[1]);
+    int[] ids = {0xC3, 0xA9, 9999, 256, '!', 0xC3};
+    String[] added = {"", "é", "", "", "!", ""};
+    for (int at = 0; at < ids.length; at++) equal(stream.step(ids[at]), added[at]);
     equal(stream.finish(), "\uFFFD");
     stream.close();
     stream.close();
@@ -213,7 +217,8 @@ public final class Calls {
     try (Tokenizer tokenizer = Tokenizer.load(file)) {
       equal(tokenizer.vocabSize(), 10);
     }
-    for (Path path : List.of(folder, Path.of("missing"), Path.of(""))) refused(() -> Tokenizer.load(path), Kind.FILE, path.toString(), -1, path.toString());
+    for (Path path : List.of(folder, Path.of("missing"), Path.of("")))
+      refused(() -> Tokenizer.load(path), Kind.FILE, path.toString(), -1, path.toString());
     for (String content : List.of("", "[UNK]\nto\nto\n")) equal(kindOf(content), Kind.VOCABULARY);
     for (String content : List.of("{}", "{\"model\": [", "GGUF\3\0\0\0")) equal(kindOf(content), Kind.FORMAT);
     LoadOptions merges = new LoadOptions("t o", null, null, null);

@@ -21,6 +21,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Collection;
+import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 
@@ -92,11 +93,12 @@ final class Native {
   private static SymbolLookup open() {
     String path = System.getProperty(PROPERTY);
     try {
-      return path == null ? SymbolLookup.libraryLookup(LIBRARY, Arena.global()) : SymbolLookup.libraryLookup(Path.of(path), Arena.global());
+      if (path != null) return SymbolLookup.libraryLookup(Path.of(path), Arena.global());
+      return SymbolLookup.libraryLookup(LIBRARY, Arena.global());
     } catch (IllegalArgumentException error) {
-      String looked = path == null ? "found no " + LIBRARY + " on the loader's path" : "cannot open " + path + ", the property " + PROPERTY;
-      failure = "piecework: " + looked + "; run `make install-capi && ldconfig`, or start java with -D" + PROPERTY + "=/path/to/" + LIBRARY;
-      return name -> java.util.Optional.empty();
+      String found = path == null ? "found no " + LIBRARY + " on the loader's path" : "cannot open " + path + ", the property " + PROPERTY;
+      failure = "piecework: " + found + "; run `make install-capi && ldconfig`, or start java with -D" + PROPERTY + "=/path/to/" + LIBRARY;
+      return name -> Optional.empty();
     }
   }
 
@@ -110,7 +112,7 @@ final class Native {
     return Linker.nativeLinker().downcallHandle(address, type);
   }
 
-  /** Throw unless the library can be used. Whoever has a tokenizer need not ask. */
+  /** Throw unless the library can be used; a tokenizer exists only if it can. */
   static void require() {
     if (failure != null) throw new UnsatisfiedLinkError(failure);
   }
@@ -162,7 +164,7 @@ final class Native {
     }
   }
 
-  /** An object of the library. It is freed by `close`, or when the garbage collector finds that nobody has it. */
+  /** An object of the library. `close` frees it, otherwise the garbage collector does. */
   static final class Handle implements AutoCloseable {
     private static final Cleaner CLEANER = Cleaner.create();
 
@@ -195,7 +197,7 @@ final class Native {
     public void close() {
       closed = true;
       VarHandle.fullFence();
-      // Both only grow. So if the later sum equals the earlier one, no call ran between them.
+      // Both counters only grow, and `left` is read first: if the sums are equal, no call ran between the two reads.
       while (left.sum() != entered.sum()) LockSupport.parkNanos(50_000);
       free.clean();
     }

@@ -55,7 +55,9 @@ public final class Tokenizer implements AutoCloseable {
    * @param overflow give each window of a truncated text a row of the batch
    * @param numThreads of batches; 0: as many as CPUs
    */
-  public record Options(boolean addSpecialTokens, ParseSpecial parseSpecial, Collection<String> parsedTokens, boolean replaceLoneSurrogates, boolean offsets, boolean overflow, int numThreads) {
+  public record Options(
+      boolean addSpecialTokens, ParseSpecial parseSpecial, Collection<String> parsedTokens, boolean replaceLoneSurrogates, boolean offsets, boolean overflow,
+      int numThreads) {
     public static final Options DEFAULT = new Options(true, ParseSpecial.DEFAULT, null, false, false, false, 0);
 
     public Options addSpecialTokens(boolean add) {
@@ -89,10 +91,16 @@ public final class Tokenizer implements AutoCloseable {
     private MemorySegment in(Arena memory) {
       MemorySegment structure = memory.allocate(56, 8);
       ByteBuffer next = fields(structure).putLong(56);
-      next.putLong(Native.strings(memory, parsedTokens, "options.parsed_tokens", false).address()).putLong(parsedTokens == null ? 0 : parsedTokens.size());
+      next.putLong(Native.strings(memory, parsedTokens, "options.parsed_tokens", false).address());
+      next.putLong(parsedTokens == null ? 0 : parsedTokens.size());
       next.putInt(addSpecialTokens ? 0 : NO).putInt(parseSpecial.ordinal()).putInt(0).putInt(UTF16);
       next.putInt(offsets ? YES : 0).putInt(overflow ? YES : 0).putInt(numThreads);
       return structure;
+    }
+
+    /** As `in`, for calls that return no offsets: defaults need no structure. */
+    private MemorySegment forIds(Arena memory) {
+      return this == DEFAULT ? NULL : in(memory);
     }
   }
 
@@ -154,7 +162,9 @@ public final class Tokenizer implements AutoCloseable {
    * @param windows what truncation cut off
    * @param segments the tokens of each segment of a prompt
    */
-  public record Encoding(int[] ids, String[] tokens, int[] starts, int[] ends, int[] typeIds, byte[] attentionMask, byte[] specialTokensMask, int[] wordIds, int[] sequenceIds, List<Encoding> windows, List<Span> segments) {
+  public record Encoding(
+      int[] ids, String[] tokens, int[] starts, int[] ends, int[] typeIds, byte[] attentionMask, byte[] specialTokensMask, int[] wordIds, int[] sequenceIds,
+      List<Encoding> windows, List<Span> segments) {
     public int size() {
       return ids.length;
     }
@@ -302,7 +312,7 @@ public final class Tokenizer implements AutoCloseable {
   public int[] encodeIds(String text, Options options) {
     byte[] bytes = utf8(text, "text", options.replaceLoneSurrogates);
     return handle.use((tokenizer, memory, error) -> {
-      MemorySegment data = Native.memory(memory, bytes), settings = options.in(memory);
+      MemorySegment data = Native.memory(memory, bytes), settings = options.forIds(memory);
       return filled(memory, error, JAVA_INT, bytes.length / 2 + 8, (ids, capacity) ->
           (long) Native.ENCODE_IDS.invokeExact(tokenizer, data, (long) bytes.length, settings, ids, capacity, error)).toArray(JAVA_INT);
     });
@@ -316,7 +326,7 @@ public final class Tokenizer implements AutoCloseable {
   public int count(String text, Options options) {
     byte[] bytes = utf8(text, "text", options.replaceLoneSurrogates);
     return handle.use((tokenizer, memory, error) -> {
-      long count = (long) Native.COUNT.invokeExact(tokenizer, Native.memory(memory, bytes), (long) bytes.length, options.in(memory), error);
+      long count = (long) Native.COUNT.invokeExact(tokenizer, Native.memory(memory, bytes), (long) bytes.length, options.forIds(memory), error);
       check(memory, error);
       return Math.toIntExact(count);
     });
@@ -336,7 +346,9 @@ public final class Tokenizer implements AutoCloseable {
     byte[] second = pair == null ? new byte[0] : utf8(pair, "pair", options.replaceLoneSurrogates);
     return handle.use((tokenizer, memory, error) -> {
       MemorySegment data = Native.memory(memory, first), other = pair == null ? NULL : Native.memory(memory, second);
-      return encoding(memory, error, (MemorySegment) Native.ENCODE.invokeExact(tokenizer, data, (long) first.length, other, (long) second.length, options.in(memory), error));
+      MemorySegment settings = options.in(memory);
+      return encoding(memory, error, (MemorySegment) Native.ENCODE.invokeExact(
+          tokenizer, data, (long) first.length, other, (long) second.length, settings, error));
     });
   }
 
@@ -353,14 +365,16 @@ public final class Tokenizer implements AutoCloseable {
   public Encoding encodeSegments(List<Segment> segments, Collection<String> markers, Options options) {
     return handle.use((tokenizer, memory, error) -> {
       List<String> texts = segments.stream().map(Segment::text).toList();
-      MemorySegment strings = Native.strings(memory, texts, "segments", options.replaceLoneSurrogates), array = memory.allocate(Math.max(1, 24L * texts.size()), 8);
+      MemorySegment strings = Native.strings(memory, texts, "segments", options.replaceLoneSurrogates);
+      MemorySegment array = memory.allocate(Math.max(1, 24L * texts.size()), 8);
       for (int at = 0; at < texts.size(); at++) {
         MemorySegment.copy(strings, 16L * at, array, 24L * at, 16);
         array.set(JAVA_INT, 24L * at + 16, segments.get(at).allowSpecial ? 1 : 0);
       }
       MemorySegment refused = Native.strings(memory, markers, "markers", false);
-      long markerCount = markers == null ? 0 : markers.size();
-      return encoding(memory, error, (MemorySegment) Native.ENCODE_SEGMENTS.invokeExact(tokenizer, array, (long) texts.size(), refused, markerCount, options.in(memory), error));
+      long refusedCount = markers == null ? 0 : markers.size();
+      return encoding(memory, error, (MemorySegment) Native.ENCODE_SEGMENTS.invokeExact(
+          tokenizer, array, (long) texts.size(), refused, refusedCount, options.in(memory), error));
     });
   }
 
@@ -376,11 +390,13 @@ public final class Tokenizer implements AutoCloseable {
   private static Encoding copied(MemorySegment len, MemorySegment from) throws Throwable {
     int count = Math.toIntExact((long) Native.ENCODING_LEN.invokeExact(from));
     String[] tokens = new String[count];
-    for (int at = 0; at < count; at++) tokens[at] = Native.string((MemorySegment) Native.ENCODING_TOKEN.invokeExact(from, (long) at, len), len);
+    for (int at = 0; at < count; at++)
+      tokens[at] = Native.string((MemorySegment) Native.ENCODING_TOKEN.invokeExact(from, (long) at, len), len);
     long[] offsets = Native.longs((MemorySegment) Native.ENCODING_OFFSETS.invokeExact(from), 2L * count);
     List<Encoding> windows = new ArrayList<>();
     long windowCount = (long) Native.ENCODING_WINDOW_COUNT.invokeExact(from);
-    for (long at = 0; at < windowCount; at++) windows.add(copied(len, (MemorySegment) Native.ENCODING_WINDOW.invokeExact(from, at)));
+    for (long at = 0; at < windowCount; at++)
+      windows.add(copied(len, (MemorySegment) Native.ENCODING_WINDOW.invokeExact(from, at)));
     long[] spans = Native.longs((MemorySegment) Native.ENCODING_SEGMENTS.invokeExact(from, len), 2 * len.get(JAVA_LONG, 0));
     List<Span> segments = new ArrayList<>();
     for (int at = 0; spans != null && at < spans.length; at += 2) segments.add(new Span((int) spans[at], (int) spans[at + 1]));
@@ -409,9 +425,11 @@ public final class Tokenizer implements AutoCloseable {
 
   /** Encode many texts, or pairs unless `pairs` is null, on several threads. */
   public Batch encodeBatch(List<String> texts, List<String> pairs, Options options) {
-    if (pairs != null && pairs.size() != texts.size()) throw new IllegalArgumentException("pairs: found " + pairs.size() + ", expected " + texts.size() + ", one for each text");
+    if (pairs != null && pairs.size() != texts.size())
+      throw new IllegalArgumentException("pairs: found " + pairs.size() + ", expected " + texts.size() + ", one for each text");
     return handle.use((tokenizer, memory, error) -> {
-      MemorySegment first = Native.strings(memory, texts, "texts", options.replaceLoneSurrogates), second = Native.strings(memory, pairs, "pairs", options.replaceLoneSurrogates);
+      MemorySegment first = Native.strings(memory, texts, "texts", options.replaceLoneSurrogates);
+      MemorySegment second = Native.strings(memory, pairs, "pairs", options.replaceLoneSurrogates);
       MemorySegment found = (MemorySegment) Native.ENCODE_BATCH.invokeExact(tokenizer, first, second, (long) texts.size(), options.in(memory), error);
       check(memory, error);
       try {
@@ -442,8 +460,9 @@ public final class Tokenizer implements AutoCloseable {
   /** Return the number of ids of each text. */
   public int[] countBatch(List<String> texts, Options options) {
     return handle.use((tokenizer, memory, error) -> {
-      MemorySegment strings = Native.strings(memory, texts, "texts", options.replaceLoneSurrogates), counts = memory.allocate(JAVA_LONG, texts.size());
-      boolean counted = (boolean) Native.COUNT_BATCH.invokeExact(tokenizer, strings, (long) texts.size(), options.in(memory), counts, error);
+      MemorySegment strings = Native.strings(memory, texts, "texts", options.replaceLoneSurrogates);
+      MemorySegment counts = memory.allocate(JAVA_LONG, texts.size());
+      boolean counted = (boolean) Native.COUNT_BATCH.invokeExact(tokenizer, strings, (long) texts.size(), options.forIds(memory), counts, error);
       check(memory, error);
       return every(counts.toArray(JAVA_LONG), 1, 0);
     });
