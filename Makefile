@@ -82,7 +82,7 @@ help:
 	@echo "make test-rust-server  start the example server in Rust and compare its ids (60 crates, in build/rust-server)"
 	@echo "make capi         build libpiecework and its header for C into build/capi/PROFILE"
 	@echo "make install-capi install them, with the profile release (PREFIX=/usr/local)"
-	@echo "make test-capi    run them from C, C++, PostgreSQL and SQLite, as far as installed"
+	@echo "make test-capi    run them from C, C++, Java, Go, PostgreSQL and SQLite, as far as installed"
 	@echo "make test-golden-rust  run the checker of golden files over the crate tokenizers (60 crates, in build/golden-rust)"
 	@echo "make golden-sets  write and verify the golden files of published tokenizers (GOLDEN_DATA: the test data)"
 	@echo "make golden-engines  run them with 20 versions of other libraries (2 GB, in build/golden-engines)"

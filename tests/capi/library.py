@@ -6,9 +6,10 @@ PIECEWORK_CAPI names the folder that `make capi` filled; `make test-capi` sets i
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -47,9 +48,15 @@ def linked() -> tuple[str, ...]:
 
 def pkg_config(*arguments: str) -> list[str]:
     """Return what pkg-config says about the library."""
-    environment = {**os.environ, "PKG_CONFIG_PATH": str(LIBRARY / "lib" / "pkgconfig")}
     command = ["pkg-config", *arguments, "piecework"]
-    return subprocess.check_output(command, text=True, env=environment).split()
+    return subprocess.check_output(command, text=True, env=environment()).split()
+
+
+def environment(**others: str) -> dict[str, str]:
+    """Return an environment in which pkg-config and the loader find the library."""
+    lib = LIBRARY / "lib"
+    places = {"PKG_CONFIG_PATH": str(lib / "pkgconfig"), "LD_LIBRARY_PATH": str(lib)}
+    return {**os.environ, **places, **others}
 
 
 def run(command: Sequence[object], **options: Any) -> subprocess.CompletedProcess[str]:
@@ -57,3 +64,26 @@ def run(command: Sequence[object], **options: Any) -> subprocess.CompletedProces
     arguments = [str(part) for part in command]
     settings: dict[str, Any] = {"text": True, "encoding": "utf-8", "errors": "replace", **options}
     return subprocess.run(arguments, capture_output=True, check=False, **settings)
+
+
+def blocks(page: Path, languages: str) -> list[tuple[str, str]]:
+    """Return the fenced blocks of some languages."""
+    fence = rf"^```({languages})\n(.*?)^```$"
+    return re.findall(fence, page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+
+
+def run_page(
+    page: Path, languages: str, folder: Path, settings: Mapping[str, str] | None = None
+) -> None:
+    """Run the programs and commands of a page in a folder: they print what the page shows."""
+    for language, block in blocks(page, f"{languages}|sh"):
+        if language != "sh":
+            name = re.match(r"(?:/\*|//) (\w+\.\w+)", block)
+            assert name is not None
+            (folder / name[1]).write_text(block, encoding="utf-8")
+            continue
+        block = block.replace("/path/to/piecework", str(ROOT))
+        for command, shown in re.findall(r"^\$ (.*\n)((?:[^$].*\n)*)", block, re.MULTILINE):
+            if not command.startswith("make "):
+                done = run(["bash", "-c", command], cwd=folder, env=settings or environment())
+                assert (done.returncode, done.stdout) == (0, shown), command + done.stderr

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 
 import pytest
 
 from tests.capi import test_postgres, test_sqlite
-from tests.capi.library import HEADER, LIBRARY, ROOT, run
+from tests.capi.library import HEADER, ROOT, blocks, run_page
 from tests.capi.test_postgres import Server, server
 from tests.capi.test_sqlite import folder, sqlite
 
@@ -19,29 +18,9 @@ GUIDES = ROOT / "docs" / "how-to"
 PROGRAMS = [GUIDES / "use-from-c.md", ROOT / "crates" / "capi" / "README.md"]
 
 
-def blocks(page: Path, languages: str) -> list[tuple[str, str]]:
-    """Return the fenced blocks of some languages."""
-    fence = rf"^```({languages})\n(.*?)^```$"
-    return re.findall(fence, page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
-
-
 @pytest.mark.parametrize("page", PROGRAMS, ids=[page.parent.name for page in PROGRAMS])
 def test_programs_print_what_the_page_shows(page: Path, tmp_path: Path) -> None:
-    environment = {
-        **os.environ,
-        "PKG_CONFIG_PATH": str(LIBRARY / "lib" / "pkgconfig"),
-        "LD_LIBRARY_PATH": str(LIBRARY / "lib"),
-    }
-    for language, block in blocks(page, "c|cpp|sh"):
-        if language != "sh":
-            name = re.match(r"(?:/\*|//) (\w+\.\w+)", block)
-            assert name is not None
-            (tmp_path / name[1]).write_text(block, encoding="utf-8")
-            continue
-        for command, shown in re.findall(r"^\$ (.*\n)((?:[^$].*\n)*)", block, re.MULTILINE):
-            if not command.startswith("make "):
-                done = run(["bash", "-c", command], cwd=tmp_path, env=environment)
-                assert (done.returncode, done.stdout) == (0, shown), command + done.stderr
+    run_page(page, "c|cpp", tmp_path)
 
 
 def queries(page: Path) -> list[tuple[str, str]]:

@@ -1,0 +1,3 @@
+module github.com/piecework/piecework/extensions/go
+
+go 1.19
