@@ -21,7 +21,7 @@ STATIC = LIBRARY / "lib" / "libpiecework.a"
 PROGRAMS = ROOT / "tests" / "capi" / "programs"
 
 WARNINGS = ("-Wall", "-Wextra", "-pedantic", "-Werror", "-g")
-LANGUAGES = {".c": ("cc", "-std=c99", "-D_POSIX_C_SOURCE=200809L"), ".cpp": ("c++", "-std=c++17")}
+LANGUAGES = {".c": ("cc", "-std=c99", "-D_XOPEN_SOURCE=700"), ".cpp": ("c++", "-std=c++17")}
 VALGRIND = ("valgrind", "--quiet", "--error-exitcode=99", "--leak-check=full")
 
 

@@ -24,6 +24,7 @@ TYPES = {
     "Span": "piecework_span",
     "Segment": "piecework_segment",
     "SpecialToken": "piecework_special_token",
+    "Flag": "const volatile uint32_t *",
     "Tokenizer": "piecework_tokenizer",
     "Encoding": "piecework_encoding",
     "Batch": "piecework_batch",

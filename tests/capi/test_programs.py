@@ -24,6 +24,7 @@ CALLS = {
     "functions.c": ["vocab.txt"],
     "bad_input.c": ["."],
     "threads.c": [],
+    "cancel.c": [],
     "random_calls.c": ["tokenizer.json", "1", "20000"],
     "objects.cpp": [],
 }
