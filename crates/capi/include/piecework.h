@@ -14,6 +14,8 @@
  * A function that can fail has `piecework_error **error` as its last parameter. If it fails, it returns NULL, false or PIECEWORK_FAILED
  * and sets `*error` to an error, which the caller frees; otherwise it sets `*error` to NULL. `error` itself may be NULL.
  *
+ * When the system refuses memory in the middle of a call, the process ends.
+ *
  * A function that writes into a buffer of the caller returns the length of the result. If that is more than the capacity, nothing was
  * written: call again with a larger buffer.
  *
