@@ -52,6 +52,11 @@ def pkg_config(*arguments: str) -> list[str]:
     return subprocess.check_output(command, text=True, env=environment).split()
 
 
+def static_libraries() -> list[str]:
+    """Return what a program needs beside the static library."""
+    return [flag for flag in pkg_config("--static", "--libs") if flag != "-lpiecework"]
+
+
 def run(command: Sequence[object], **options: Any) -> subprocess.CompletedProcess[str]:
     """Run a program to its end."""
     arguments = [str(part) for part in command]
