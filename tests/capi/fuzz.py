@@ -58,7 +58,8 @@ def main() -> None:
         arguments.seed += COPIES
         if number == arguments.rounds or monotonic() > end:
             print(f"{number * CALLS} calls, no failure")
-            return shutil.rmtree(kept)
+            shutil.rmtree(kept)
+            return
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,7 @@ class Server:
         self.bin = folder / ask("--bindir").relative_to("/")
         self.log = folder / "log"
         self.user = user()
+        self.last_log = ""
 
     def copy_programs(self) -> None:
         """Copy the programs and the files beside them; the libraries are links."""
@@ -127,6 +129,16 @@ def user() -> int:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
+    with running_server() as server:
+        yield server
+    log = server.last_log
+    assert "terminated by signal" not in log
+    assert "PANIC" not in log
+
+
+@contextmanager
+def running_server() -> Iterator[Server]:
+    """Run a server with the extension and some tokenizers."""
     # Folders of pytest are closed to other users, and the path of a socket is short.
     with tempfile.TemporaryDirectory(prefix="pw-", dir="/tmp") as name:
         server = Server(Path(name))
@@ -144,9 +156,7 @@ def server() -> Iterator[Server]:
             yield server
         finally:
             server.stop()
-            log = server.log.read_text("utf-8")
-    assert "terminated by signal" not in log
-    assert "PANIC" not in log
+            server.last_log = server.log.read_text("utf-8")
 
 
 def install(server: Server) -> None:
