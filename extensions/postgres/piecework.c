@@ -34,7 +34,7 @@ PG_FUNCTION_INFO_V1(pg_piecework_fingerprint);
 typedef struct Loaded {
   struct Loaded *next;
   piecework_tokenizer *tokenizer;
-  char fingerprint[FINGERPRINT + 1];
+  char fingerprint[FINGERPRINT + 1]; /* empty until it is needed */
   char path[FLEXIBLE_ARRAY_MEMBER];
 } Loaded;
 
@@ -97,17 +97,14 @@ static char *path_of(const text *name) {
 
 /* Read a file and keep its tokenizer after those that the backend has. */
 static Loaded *load(const char *path) {
-  Loaded *loaded = MemoryContextAlloc(TopMemoryContext, offsetof(Loaded, path) + strlen(path) + 1), **end = &all_loaded;
+  Loaded *loaded = MemoryContextAllocZero(TopMemoryContext, offsetof(Loaded, path) + strlen(path) + 1), **end = &all_loaded;
   piecework_error *error = NULL;
   strcpy(loaded->path, path);
-  loaded->next = NULL;
   loaded->tokenizer = piecework_load_file(path, strlen(path), NULL, &error);
-  if (loaded->tokenizer == NULL || piecework_fingerprint(loaded->tokenizer, loaded->fingerprint, FINGERPRINT, &error) == PIECEWORK_FAILED) {
-    piecework_tokenizer_free(loaded->tokenizer);
+  if (loaded->tokenizer == NULL) {
     pfree(loaded);
     fail(error);
   }
-  loaded->fingerprint[FINGERPRINT] = '\0';
   while (*end != NULL) end = &(*end)->next;
   return *end = loaded;
 }
@@ -120,16 +117,23 @@ static Loaded *loaded_of(const text *name) {
   return load(path);
 }
 
+static const char *fingerprint_of(Loaded *loaded) {
+  piecework_error *error = NULL;
+  if (loaded->fingerprint[0] == '\0' && piecework_fingerprint(loaded->tokenizer, loaded->fingerprint, FINGERPRINT, &error) == PIECEWORK_FAILED)
+    fail(error);
+  return loaded->fingerprint;
+}
+
 /* Return the tokenizer of a file with a fingerprint. The file is read again if what the backend has is another one. */
 static Loaded *pinned_of(const text *name, const char *fingerprint) {
   Loaded *loaded = loaded_of(name);
   for (Loaded *other = loaded; other != NULL; other = other->next)
-    if (strcmp(other->path, loaded->path) == 0 && strcmp(other->fingerprint, fingerprint) == 0) return other;
+    if (strcmp(other->path, loaded->path) == 0 && strcmp(fingerprint_of(other), fingerprint) == 0) return other;
   if (strlen(fingerprint) != FINGERPRINT || strspn(fingerprint, "0123456789abcdef") != FINGERPRINT)
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("\"%s\" is not a fingerprint of 64 hexadecimal digits", fingerprint),
                     errhint("piecework_fingerprint(name) returns the fingerprint of a file.")));
   loaded = load(loaded->path);
-  if (strcmp(loaded->fingerprint, fingerprint) != 0)
+  if (strcmp(fingerprint_of(loaded), fingerprint) != 0)
     ereport(ERROR, (errcode(ERRCODE_CONFIG_FILE_ERROR), errmsg("the file \"%s\" has another fingerprint", text_to_cstring(name)),
                     errdetail("Found %s, expected %s.", loaded->fingerprint, fingerprint),
                     errhint("Put the expected file back, or rebuild what was computed with it, such as indexes, with the fingerprint found.")));
@@ -144,7 +148,7 @@ static const piecework_tokenizer *tokenizer_of(FunctionCallInfo fcinfo) {
 }
 
 Datum pg_piecework_fingerprint(PG_FUNCTION_ARGS) {
-  PG_RETURN_TEXT_P(cstring_to_text(loaded_of(PG_GETARG_TEXT_PP(0))->fingerprint));
+  PG_RETURN_TEXT_P(cstring_to_text(fingerprint_of(loaded_of(PG_GETARG_TEXT_PP(0)))));
 }
 
 /* ---- Texts and ids */
