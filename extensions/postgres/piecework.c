@@ -95,16 +95,26 @@ static char *path_of(const text *name) {
   return psprintf("%s/%s", folder, file);
 }
 
-/* Read a file and keep its tokenizer after those that the backend has. */
+static void drop(Loaded *loaded) {
+  piecework_tokenizer_free(loaded->tokenizer);
+  pfree(loaded);
+}
+
 static Loaded *load(const char *path) {
-  Loaded *loaded = MemoryContextAllocZero(TopMemoryContext, offsetof(Loaded, path) + strlen(path) + 1), **end = &all_loaded;
+  Loaded *loaded = MemoryContextAllocZero(TopMemoryContext, offsetof(Loaded, path) + strlen(path) + 1);
   piecework_error *error = NULL;
   strcpy(loaded->path, path);
   loaded->tokenizer = piecework_load_file(path, strlen(path), NULL, &error);
   if (loaded->tokenizer == NULL) {
-    pfree(loaded);
+    drop(loaded);
     fail(error);
   }
+  return loaded;
+}
+
+/* Keep a tokenizer after those that the backend has. */
+static Loaded *keep(Loaded *loaded) {
+  Loaded **end = &all_loaded;
   while (*end != NULL) end = &(*end)->next;
   return *end = loaded;
 }
@@ -114,7 +124,7 @@ static Loaded *loaded_of(const text *name) {
   char *path = path_of(name);
   for (Loaded *loaded = all_loaded; loaded != NULL; loaded = loaded->next)
     if (strcmp(loaded->path, path) == 0) return loaded;
-  return load(path);
+  return keep(load(path));
 }
 
 static const char *fingerprint_of(Loaded *loaded) {
@@ -133,11 +143,14 @@ static Loaded *pinned_of(const text *name, const char *fingerprint) {
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("\"%s\" is not a fingerprint of 64 hexadecimal digits", fingerprint),
                     errhint("piecework_fingerprint(name) returns the fingerprint of a file.")));
   loaded = load(loaded->path);
-  if (strcmp(fingerprint_of(loaded), fingerprint) != 0)
+  if (strcmp(fingerprint_of(loaded), fingerprint) != 0) {
+    char *found = pstrdup(loaded->fingerprint);
+    drop(loaded);
     ereport(ERROR, (errcode(ERRCODE_CONFIG_FILE_ERROR), errmsg("the file \"%s\" has another fingerprint", text_to_cstring(name)),
-                    errdetail("Found %s, expected %s.", loaded->fingerprint, fingerprint),
+                    errdetail("Found %s, expected %s.", found, fingerprint),
                     errhint("Put the expected file back, or rebuild what was computed with it, such as indexes, with the fingerprint found.")));
-  return loaded;
+  }
+  return keep(loaded);
 }
 
 /* Return the tokenizer that the arguments of a function name: the second is a file; the third of four is its fingerprint. */

@@ -333,6 +333,17 @@ def test_a_fingerprint_makes_functions_immutable(server: Server) -> None:
     assert "HINT:  Put the expected file back, or rebuild" in message
 
 
+def test_wrong_fingerprints_take_no_memory(server: Server) -> None:
+    lines = "\n".join(["[UNK]", *(f"token{number}" for number in range(20_000))])
+    (server.folder / "tokenizers" / "large").write_text(lines, encoding="utf-8")
+    call = f"PERFORM piecework_count('to', 'large', '{'0' * 64}')"
+    caught = f"BEGIN {call}; EXCEPTION WHEN config_file_error THEN NULL; END"
+    loop = "DO $$ BEGIN FOR n IN 1..{} LOOP " + caught + "; END LOOP; END $$"
+    pages = "SELECT split_part(pg_read_file('/proc/self/statm'), ' ', 2)"
+    answers = server.answer(loop.format(5), pages, loop.format(60), pages).split()
+    assert int(answers[1]) - int(answers[0]) < 2_000  # of 4 KB; each tokenizer has 600
+
+
 def test_an_index_on_the_count_is_used_and_a_swapped_file_is_an_error(server: Server) -> None:
     file = server.folder / "tokenizers" / "indexed"
     shutil.copy(file.with_name("words"), file)
