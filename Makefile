@@ -99,7 +99,7 @@ help:
 	@echo "make test-release run the comparisons on a build with the profile of published wheels"
 	@echo "make test-faults  kill counting, learning and encoding fifty times at random moments and compare their files"
 	@echo "make test-soak    call everything from eight threads for ten minutes; memory must stay flat"
-	@echo "make fuzz         read damaged files of every format for twenty minutes"
+	@echo "make fuzz         read damaged files of every format for half an hour"
 	@echo "make test-neon    run the Rust tests as on 64-bit ARM (zig, and qemu on other machines)"
 	@echo "make test-miri    run the Rust tests of the kernels under Miri (nightly toolchain with miri)"
 	@echo "make lint         run the formatters, linters, type checker and layer contracts"
@@ -356,7 +356,7 @@ test-full: export PIECEWORK_FULL := 1
 test-full: $(VENV)/.built $(VENV)/.test-tools
 	$(BIN)/python -m pytest --numprocesses logical tests/differential tests/laws tests/analysis/test_explain.py tests/integrations/test_folder_cases.py tests/integrations/test_folders.py tests/integrations/test_transformers.py $(PYTEST)
 
-# Damaged files of every format, those that Rust reads and those that Python reads: a fixed number, or ten minutes each.
+# Damaged files of every format, for Rust, for Python, and for random calls in C: a fixed number, or ten minutes each.
 fuzz-smoke: $(VENV)/.built $(VENV)/.test-tools
 	cargo run --profile checks --quiet --package piecework-fuzz -- --cases 100000
 	$(BIN)/python -m tests.faults.damaged_files --rounds 1 --cases 3
@@ -365,6 +365,8 @@ fuzz: SECONDS_EACH ?= 600
 fuzz: $(VENV)/.built $(VENV)/.test-tools
 	cargo run --profile checks --quiet --package piecework-fuzz -- --seconds $(SECONDS_EACH) --seed $$(date +%s)
 	$(BIN)/python -m tests.faults.damaged_files --seconds $(SECONDS_EACH) --seed $$(date +%s)
+	tools/build_capi.sh checks build/capi/checks "$(CURDIR)/build/capi/checks"
+	PIECEWORK_CAPI=build/capi/checks $(BIN)/python -m tests.capi.fuzz --seconds $(SECONDS_EACH) --seed $$(date +%s)
 
 test-soak: $(VENV)/.built $(VENV)/.test-tools
 	$(BIN)/python -m tests.faults.soak --seconds 600

@@ -8,8 +8,8 @@ cd "$(dirname "$0")/.."
 profile=$1 folder=$2 prefix=$3
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 major=${version%%.*}
-# Of the standard library of Rust: `cargo rustc -- --print native-static-libs`.
-libraries='-lgcc_s -lutil -lrt -lpthread -lm -ldl -lc'
+# Of the standard library of Rust: `cargo rustc -- --print native-static-libs`, without libgcc_s, which `cc` adds: the static one with -static.
+libraries='-lutil -lrt -lpthread -lm -ldl -lc'
 lib=$folder/lib
 
 cargo build --quiet --locked --package piecework-capi --profile "$profile"
@@ -24,8 +24,9 @@ ${CC:-cc} -shared -o "$lib/libpiecework.so.$version" \
 ln -sf "libpiecework.so.$version" "$lib/libpiecework.so.$major"
 ln -sf "libpiecework.so.$major" "$lib/libpiecework.so"
 
-# One object: its other names are local, so a program can link a second library that is written in Rust.
-ld -r -o "$lib/piecework.o" --whole-archive "$compiled"
+# One object with what the exported functions need. Its other names are local, so a program can link a second library in Rust.
+roots=$(sed -n 's/^    \(piecework_[a-z0-9_]*\)(.*/-u \1/p' crates/capi/src/abi.rs)
+ld -r -o "$lib/piecework.o" --gc-sections $roots --whole-archive "$compiled"
 objcopy --wildcard --keep-global-symbol='piecework_*' --strip-debug --remove-section='.llvm*' "$lib/piecework.o"
 rm -f "$lib/libpiecework.a"
 ar rcs "$lib/libpiecework.a" "$lib/piecework.o"

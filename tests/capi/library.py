@@ -22,7 +22,7 @@ STATIC = LIBRARY / "lib" / "libpiecework.a"
 PROGRAMS = ROOT / "tests" / "capi" / "programs"
 
 WARNINGS = ("-Wall", "-Wextra", "-pedantic", "-Werror", "-g")
-LANGUAGES = {".c": ("cc", "-std=c99", "-D_POSIX_C_SOURCE=200809L"), ".cpp": ("c++", "-std=c++17")}
+LANGUAGES = {".c": ("cc", "-std=c99", "-D_XOPEN_SOURCE=700"), ".cpp": ("c++", "-std=c++17")}
 VALGRIND = ("valgrind", "--quiet", "--error-exitcode=99", "--leak-check=full")
 
 
@@ -57,6 +57,11 @@ def environment(**others: str) -> dict[str, str]:
     lib = LIBRARY / "lib"
     places = {"PKG_CONFIG_PATH": str(lib / "pkgconfig"), "LD_LIBRARY_PATH": str(lib)}
     return {**os.environ, **places, **others}
+
+
+def static_libraries() -> list[str]:
+    """Return what a program needs beside the static library."""
+    return [flag for flag in pkg_config("--static", "--libs") if flag != "-lpiecework"]
 
 
 def run(command: Sequence[object], **options: Any) -> subprocess.CompletedProcess[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.capi.library import HEADER, LIBRARY, ROOT, SHARED, STATIC, run
+from tests.capi.library import HEADER, ROOT, SHARED, STATIC, run, static_libraries
 
 SOURCE = ROOT / "crates" / "capi" / "src"
 TYPES = {
@@ -24,6 +24,7 @@ TYPES = {
     "Span": "piecework_span",
     "Segment": "piecework_segment",
     "SpecialToken": "piecework_special_token",
+    "Flag": "const volatile uint32_t *",
     "Tokenizer": "piecework_tokenizer",
     "Encoding": "piecework_encoding",
     "Batch": "piecework_batch",
@@ -174,14 +175,14 @@ def test_the_shared_library_has_a_soname_and_versions() -> None:
 
 def test_a_program_runs_with_the_static_library(tmp_path: Path) -> None:
     source = ROOT / "tests" / "capi" / "programs" / "threads.c"
-    private = run(["pkg-config", "--static", "--libs", LIBRARY / "lib/pkgconfig/piecework.pc"])
-    flags = [flag for flag in private.stdout.split() if flag != "-lpiecework"]
     program = tmp_path / "threads"
     include = f"-I{HEADER.parent}"
-    done = run(["cc", "-std=c99", source, include, STATIC, *flags, "-o", program])
-    assert done.returncode == 0, done.stderr
-    assert run([program]).stdout == "equal\n"
-    assert "libpiecework" not in run(["ldd", program]).stdout
+    for flags in ([], ["-static"]):
+        command = ["cc", "-std=c99", *flags, source, include, STATIC, *static_libraries()]
+        done = run([*command, "-o", program])
+        assert done.returncode == 0, done.stderr
+        assert run([program]).stdout == "equal\n"
+        assert "libpiecework" not in run(["ldd", program]).stdout
 
 
 def test_an_error_in_the_header_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

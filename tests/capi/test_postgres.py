@@ -14,6 +14,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,7 @@ class Server:
         self.bin = folder / ask("--bindir").relative_to("/")
         self.log = folder / "log"
         self.user = user()
+        self.last_log = ""
 
     def copy_programs(self) -> None:
         """Copy the programs and the files beside them; the libraries are links."""
@@ -127,6 +129,16 @@ def user() -> int:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
+    with running_server() as server:
+        yield server
+    log = server.last_log
+    assert "terminated by signal" not in log
+    assert "PANIC" not in log
+
+
+@contextmanager
+def running_server() -> Iterator[Server]:
+    """Run a server with the extension and some tokenizers."""
     # Folders of pytest are closed to other users, and the path of a socket is short.
     with tempfile.TemporaryDirectory(prefix="pw-", dir="/tmp") as name:
         server = Server(Path(name))
@@ -144,9 +156,7 @@ def server() -> Iterator[Server]:
             yield server
         finally:
             server.stop()
-            log = server.log.read_text("utf-8")
-    assert "terminated by signal" not in log
-    assert "PANIC" not in log
+            server.last_log = server.log.read_text("utf-8")
 
 
 def install(server: Server) -> None:
@@ -181,8 +191,11 @@ def test_the_three_functions_and_their_properties(server: Server) -> None:
     assert server.answer("SELECT piecework_decode('{2,4}', 'words', false)") == "[CLS] to"
     assert server.answer("SELECT piecework_decode('{}', 'words') = ''") == "t"
     assert server.answer("SELECT piecework_count(NULL, 'words') IS NULL") == "t"
-    rows = "SELECT DISTINCT provolatile, proparallel, proisstrict FROM pg_proc WHERE proname ~ '^piece'"
-    assert server.answer(rows) == "s|s|t"
+    rows = (
+        "SELECT DISTINCT pronargs = 4, provolatile, proparallel, proisstrict "
+        "FROM pg_proc WHERE proname ~ '^piece' ORDER BY 1"
+    )
+    assert server.answer(rows) == "f|s|s|t\nt|i|s|t"
 
 
 def test_long_texts_and_many_ids(server: Server) -> None:
@@ -276,6 +289,92 @@ def test_a_cancelled_query_is_an_error_and_the_session_goes_on(server: Server) -
     call = "PERFORM piecework_count('to', 'missing')"
     caught = f"DO $$ BEGIN {call}; EXCEPTION WHEN undefined_file THEN NULL; END $$"
     assert server.answer(caught, "SELECT piecework_count('to', 'words')") == "3"
+
+
+CPU = "SELECT split_part(pg_read_file('/proc/self/stat'), ' ', 14)"
+"""The processor time of the backend."""
+
+
+@pytest.mark.parametrize("function", ["count", "encode"])
+def test_a_query_is_cancelled_inside_one_text(function: str, server: Server) -> None:
+    def seconds(timeout: int, end: str) -> int:
+        """Return the processor time of one long text, which must end in a certain way."""
+        call = f"piecework_{function}(repeat('.', 40000000), 'slow.json')"
+        done = f"PERFORM {call}; RAISE 'ended'"
+        block = f"DO $$ BEGIN {done}; EXCEPTION WHEN {end} THEN NULL; END $$"
+        return int(server.answer(f"SET statement_timeout = {timeout}", block, CPU))
+
+    # Every piece starts at every dot, so 40 MB take seconds.
+    pieces = [("<unk>", 0.0), *(("." * length, -1.0) for length in range(1, 17))]
+    slow = pw.Tokenizer(pw.spec.Unigram(pieces, unk_id=0))
+    slow.save(server.folder / "tokenizers" / "slow.json")
+    assert seconds(500, "query_canceled") < seconds(0, "raise_exception") / 2
+
+
+def fingerprint_of(server: Server, name: str) -> str:
+    """Return what Python computes for a file of the server."""
+    return pw.Tokenizer.load(server.folder / "tokenizers" / name).fingerprint
+
+
+def test_a_fingerprint_makes_functions_immutable(server: Server) -> None:
+    found = fingerprint_of(server, "words")
+    assert server.answer("SELECT piecework_fingerprint('words')") == found
+    pinned = f"'words', '{found}'"
+    assert server.answer(f"SELECT piecework_count('to bes', {pinned})") == "5"
+    assert server.answer(f"SELECT piecework_count('to bes', {pinned}, false)") == "3"
+    assert server.answer(f"SELECT piecework_encode('to', {pinned})") == "{2,4,3}"
+    assert server.answer(f"SELECT piecework_decode('{{2,4}}', {pinned}, false)") == "[CLS] to"
+    error = "SELECT piecework_count('to', 'words', '{}')".format
+    assert "is not a fingerprint of 64" in server.error(error(found[:16]))
+    assert "is not a fingerprint of 64" in server.error(error(found.upper()))
+    message = server.error(error("0" * 64))
+    assert 'the file "words" has another fingerprint' in message
+    assert f"DETAIL:  Found {found}, expected {'0' * 64}." in message
+    assert "HINT:  Put the expected file back, or rebuild" in message
+
+
+def test_wrong_fingerprints_take_no_memory(server: Server) -> None:
+    lines = "\n".join(["[UNK]", *(f"token{number}" for number in range(20_000))])
+    (server.folder / "tokenizers" / "large").write_text(lines, encoding="utf-8")
+    call = f"PERFORM piecework_count('to', 'large', '{'0' * 64}')"
+    caught = f"BEGIN {call}; EXCEPTION WHEN config_file_error THEN NULL; END"
+    loop = "DO $$ BEGIN FOR n IN 1..{} LOOP " + caught + "; END LOOP; END $$"
+    pages = "SELECT split_part(pg_read_file('/proc/self/statm'), ' ', 2)"
+    answers = server.answer(loop.format(5), pages, loop.format(60), pages).split()
+    assert int(answers[1]) - int(answers[0]) < 2_000  # of 4 KB; each tokenizer has 600
+
+
+def test_an_index_on_the_count_is_used_and_a_swapped_file_is_an_error(server: Server) -> None:
+    file = server.folder / "tokenizers" / "indexed"
+    shutil.copy(file.with_name("words"), file)
+    count = f"piecework_count(body, 'indexed', '{fingerprint_of(server, 'indexed')}')"
+    server.answer(
+        "CREATE TABLE indexed AS SELECT repeat('to ', n) AS body FROM generate_series(1, 1000) n",
+        f"CREATE INDEX ON indexed (({count}))",
+        f"ALTER TABLE indexed ADD tokens bigint GENERATED ALWAYS AS ({count}) STORED",
+        "ANALYZE indexed",
+    )
+    assert "IMMUTABLE" in server.error("CREATE INDEX ON indexed (piecework_count(body, 'indexed'))")
+    query = f"SELECT body, tokens FROM indexed WHERE {count} = 7"
+    assert "Index Scan" in server.answer(f"EXPLAIN {query}")
+    assert server.answer(query) == "to to to to to |7"
+
+    before, after = file.read_text("utf-8"), "[UNK]\nt\n##o\n"
+    insert = "INSERT INTO indexed VALUES ('to')"
+    swap = f"COPY (SELECT unnest(ARRAY['[UNK]', 't', '##o'])) TO '{file}'"
+    file.chmod(0o666)
+    # A backend that has read the file goes on with it.
+    assert server.answer(insert, swap, insert, f"{query} LIMIT 1") == "to to to to to |7"
+    assert file.read_text("utf-8") == after
+    assert "has another fingerprint" in server.error(insert)
+    assert server.answer("SELECT count(*) FROM indexed WHERE body = 'to'") == "2"
+    # With the new fingerprint, a backend that has the old file reads the new one.
+    back = f"COPY (SELECT unnest(string_to_array($${before}$$, E'\\n'))) TO '{file}'"
+    old = f"SELECT {count} FROM indexed LIMIT 1"
+    new = f"SELECT piecework_count('to', 'indexed', '{fingerprint_of(server, 'indexed')}')"
+    stable = "SELECT piecework_count('to', 'indexed')"
+    answers = server.answer(new, back, old, stable, swap, old, new)
+    assert answers.split("\n") == ["2", "3", "2", "3", "2"]
 
 
 def test_parallel_workers_have_the_folder_and_the_same_counts(server: Server) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import piecework as pw
-from tests.capi.library import PROGRAMS, VALGRIND, compile_program, run
+from tests.capi.fuzz import sanitized
+from tests.capi.library import PROGRAMS, ROOT, VALGRIND, compile_program, run
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +25,8 @@ CALLS = {
     "functions.c": ["vocab.txt"],
     "bad_input.c": ["."],
     "threads.c": [],
-    "random_calls.c": ["tokenizer.json", "1", "20000"],
+    "cancel.c": [],
+    "random_calls.c": ["1", "5000", *map(str, sorted((ROOT / "fuzz" / "corpus").iterdir()))],
     "objects.cpp": [],
 }
 
@@ -40,6 +42,11 @@ def test_a_program_finds_what_it_expects(name: str, folder: Path, tmp_path: Path
 @pytest.mark.parametrize("name", CALLS)
 def test_valgrind_finds_no_error_and_no_leak(name: str, folder: Path, tmp_path: Path) -> None:
     program = compile_program(PROGRAMS / name, tmp_path)
-    arguments = ["600" if argument == "20000" else argument for argument in CALLS[name]]
+    arguments = ["150" if argument == "5000" else argument for argument in CALLS[name]]
     done = run([*VALGRIND, program, *arguments], cwd=folder)
+    assert (done.returncode, done.stdout, done.stderr[-3000:]) == (0, "equal\n", "")
+
+
+def test_random_calls_under_address_sanitizer(tmp_path: Path) -> None:
+    done = run([sanitized(tmp_path), "2", "1000", *CALLS["random_calls.c"][2:]])
     assert (done.returncode, done.stdout, done.stderr[-3000:]) == (0, "equal\n", "")

@@ -30,6 +30,17 @@ pytestmark = pytest.mark.skipif(bool(lacks()), reason=lacks() or "nothing")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the extension and, in `tokenizers`, with files."""
     folder = tmp_path_factory.mktemp("sqlite")
+    build(folder)
+    (folder / "tokenizers").mkdir()
+    vocab = "[PAD] [UNK] [CLS] [SEP] to be ##s or not ß".split()
+    (folder / "tokenizers" / "words").write_text("\n".join(vocab), encoding="utf-8")
+    (folder / "tokenizers" / "broken.json").write_text("{}", encoding="utf-8")
+    (folder / "secret").write_text("[UNK]\n", encoding="utf-8")
+    return folder
+
+
+def build(folder: Path) -> None:
+    """Compile the extension into a folder."""
     done = run(
         [
             *("make", "-C", EXTENSION, f"OUT={folder}", "CFLAGS=-g -Werror"),
@@ -38,12 +49,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         env={**os.environ, "PKG_CONFIG_PATH": str(LIBRARY / "lib" / "pkgconfig")},
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    (folder / "tokenizers").mkdir()
-    vocab = "[PAD] [UNK] [CLS] [SEP] to be ##s or not ß".split()
-    (folder / "tokenizers" / "words").write_text("\n".join(vocab), encoding="utf-8")
-    (folder / "tokenizers" / "broken.json").write_text("{}", encoding="utf-8")
-    (folder / "secret").write_text("[UNK]\n", encoding="utf-8")
-    return folder
 
 
 def sqlite(folder: Path, *statements: str, before: tuple[str, ...] = ()) -> tuple[str, str]:

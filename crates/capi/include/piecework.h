@@ -14,6 +14,8 @@
  * A function that can fail has `piecework_error **error` as its last parameter. If it fails, it returns NULL, false or PIECEWORK_FAILED
  * and sets `*error` to an error, which the caller frees; otherwise it sets `*error` to NULL. `error` itself may be NULL.
  *
+ * When the system refuses memory in the middle of a call, the process ends.
+ *
  * A function that writes into a buffer of the caller returns the length of the result. If that is more than the capacity, nothing was
  * written: call again with a larger buffer.
  *
@@ -68,7 +70,8 @@ enum piecework_kind {
   PIECEWORK_ERROR_VOCABULARY = 6,    /* a vocabulary cannot be used */
   PIECEWORK_ERROR_MEMORY = 7,        /* the system does not provide the memory */
   PIECEWORK_ERROR_INTERNAL = 8,      /* a bug in piecework */
-  PIECEWORK_ERROR_OTHER = 9
+  PIECEWORK_ERROR_OTHER = 9,
+  PIECEWORK_ERROR_CANCELLED = 10 /* the option `cancel` ended the call */
 };
 
 /* Return an enum piecework_kind; 0 for NULL. */
@@ -135,6 +138,9 @@ typedef struct piecework_encode_options {
   uint32_t offsets;            /* enum piecework_choice, for batches: compute offsets; by default no */
   uint32_t overflow;           /* enum piecework_choice, for batches: a row for each window of a truncated text; by default no */
   uint32_t num_threads;        /* for batches; 0: as many as CPUs */
+  /* Unless NULL: a flag that ends a long call with PIECEWORK_ERROR_CANCELLED within tens of milliseconds after it is not 0. Another
+   * thread or a signal handler writes it. Short calls do not read it. */
+  const volatile uint32_t *cancel;
 } piecework_encode_options;
 
 typedef struct piecework_decode_options {
@@ -205,7 +211,7 @@ typedef struct piecework_segment {
   uint32_t allow_special; /* 1: may contain special tokens; 0: everything in it is plain text */
 } piecework_segment;
 
-/* Encode the concatenated segments of a prompt. Of the options, only invalid_utf8 and offset_unit apply; nothing is inserted.
+/* Encode the concatenated segments of a prompt. Of the options, only invalid_utf8, offset_unit and cancel apply; nothing is inserted.
  *
  * `markers` are added tokens that segments without permission must not contain, besides special tokens; NULL: all added tokens. */
 piecework_encoding *piecework_encode_segments(const piecework_tokenizer *tokenizer, const piecework_segment *segments, size_t count, const piecework_str *markers, size_t marker_count, const piecework_encode_options *options, piecework_error **error);

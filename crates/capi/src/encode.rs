@@ -26,7 +26,8 @@ pub(crate) fn ids(
 ) -> Result<usize, Error> {
     let (tokenizer, encoding) = (tokenizer.get("tokenizer")?, options::encoding(&settings)?);
     let text = encoding.texts.read(text.slice(text_len, "text")?, "text")?;
-    tokenizer.with_ids(&text, &encoding.options, |found| ids.fill(capacity, found, "ids"))?
+    let write = |found: &[u32]| ids.fill(capacity, found, "ids");
+    encoding.cancel.run(|| tokenizer.with_ids(&text, &encoding.options, write))?
 }
 
 pub(crate) fn count(
@@ -37,7 +38,7 @@ pub(crate) fn count(
 ) -> Result<usize, Error> {
     let (tokenizer, encoding) = (tokenizer.get("tokenizer")?, options::encoding(&settings)?);
     let text = encoding.texts.read(text.slice(text_len, "text")?, "text")?;
-    Ok(tokenizer.count_with(&text, &encoding.options)?)
+    encoding.cancel.run(|| tokenizer.count_with(&text, &encoding.options))
 }
 
 pub(crate) fn text(
@@ -54,7 +55,7 @@ pub(crate) fn text(
     if !pair.is_null() || pair_len != 0 {
         input = input.with_pair(encoding.texts.read(pair.slice(pair_len, "pair")?, "pair")?);
     }
-    let found = tokenizer.encode_with(input.clone(), &encoding.options)?;
+    let found = encoding.cancel.run(|| tokenizer.encode_with(input.clone(), &encoding.options))?;
     Ok(Box::into_raw(Box::new(Encoding::new(found, encoding.unit, &input))))
 }
 
@@ -81,12 +82,12 @@ pub(crate) fn segments(
     }
     let prompt: String = parts.iter().map(|(text, _)| &**text).collect();
     let found = if markers.is_null() {
-        tokenizer.encode_segments(parts)?
+        encoding.cancel.run(|| tokenizer.encode_segments(parts))?
     } else {
         let markers = markers.slice(marker_count, "markers")?.iter();
         let markers: Vec<&str> =
             markers.map(|marker| options::string(marker, "markers")).collect::<Result<_, _>>()?;
-        tokenizer.encode_segments_with_markers(parts, markers)?
+        encoding.cancel.run(|| tokenizer.encode_segments_with_markers(parts, markers))?
     };
     let mut result = Encoding::new(found.encoding().clone(), encoding.unit, &EncodeInput::from(prompt));
     result.add_segments(found.token_spans());
@@ -107,7 +108,8 @@ pub(crate) fn batch(
         let pairs = read(&pairs, count, encoding.texts, "pairs")?;
         inputs = inputs.into_iter().zip(pairs).map(|(input, pair)| input.with_pair(pair)).collect();
     }
-    let found = tokenizer.encode_batch_with(inputs.iter().cloned(), &encoding.options)?;
+    let found =
+        encoding.cancel.run(|| tokenizer.encode_batch_with(inputs.iter().cloned(), &encoding.options))?;
     Ok(Box::into_raw(Box::new(Batch::new(found, encoding.unit, inputs))))
 }
 
@@ -120,7 +122,7 @@ pub(crate) fn count_batch(
 ) -> Result<bool, Error> {
     let (tokenizer, encoding) = (tokenizer.get("tokenizer")?, options::encoding(&settings)?);
     let texts = read(&texts, count, encoding.texts, "texts")?;
-    let found = tokenizer.count_batch_with(texts, &encoding.options)?;
+    let found = encoding.cancel.run(|| tokenizer.count_batch_with(texts, &encoding.options))?;
     counts.fill(count, &found, "counts")?;
     Ok(true)
 }

@@ -19,6 +19,7 @@ const VOCABULARY: u32 = 6;
 const MEMORY: u32 = 7;
 const INTERNAL: u32 = 8;
 const OTHER: u32 = 9;
+const CANCELLED: u32 = 10;
 
 /// `piecework_error`.
 #[derive(Debug)]
@@ -71,6 +72,7 @@ impl From<piecework::Error> for Error {
             ErrorKind::Format => FORMAT,
             ErrorKind::Vocabulary => VOCABULARY,
             ErrorKind::Memory => MEMORY,
+            ErrorKind::Cancelled => CANCELLED,
             _ => OTHER,
         };
         Self::new(kind, error.place(), &error.to_string())

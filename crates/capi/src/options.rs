@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use piecework::{DecodeOptions, EncodeOptions, LoadOptions, OffsetUnit, Padding, ParseSpecial, Truncation};
 
 use crate::error::Error;
-use crate::pointers::{In, Str, Versioned};
+use crate::pointers::{Flag, In, Str, Versioned};
 
 /// `piecework_load_options`.
 pub(crate) type LoadSettings = Versioned<LoadFields>;
@@ -46,6 +46,7 @@ pub(crate) struct EncodeFields {
     offsets: u32,
     overflow: u32,
     num_threads: u32,
+    cancel: Flag,
 }
 
 #[repr(C)]
@@ -78,6 +79,21 @@ pub(crate) struct Encoding {
     pub(crate) options: EncodeOptions,
     pub(crate) unit: OffsetUnit,
     pub(crate) texts: Texts,
+    pub(crate) cancel: Cancel,
+}
+
+/// The flag of the caller that ends a call early.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Cancel(Option<Flag>);
+
+impl Cancel {
+    /// Run a call of the crate.
+    pub(crate) fn run<R>(self, work: impl FnOnce() -> Result<R, piecework::Error>) -> Result<R, Error> {
+        Ok(match self.0 {
+            Some(flag) => piecework::cancellable(move || flag.is_set(), work)?,
+            None => work()?,
+        })
+    }
 }
 
 /// What happens to bytes that are not UTF-8.
@@ -159,6 +175,7 @@ pub(crate) fn encoding(settings: &In<EncodeSettings>) -> Result<Encoding, Error>
         options,
         unit: one_of(units, fields.offset_unit, "options.offset_unit")?,
         texts: Texts { replace: one_of([false, true], fields.invalid_utf8, "options.invalid_utf8")? },
+        cancel: Cancel(fields.cancel.get("options.cancel")?),
     })
 }
 

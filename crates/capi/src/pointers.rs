@@ -6,12 +6,14 @@
 //! 1. A pointer to an object of this library is NULL, or a function of this library returned it and nobody has freed it.
 //! 2. A pointer to input is NULL, or readable for the length beside it, and nobody writes there during the call.
 //! 3. A pointer to output is NULL, or writable for the capacity beside it, and nobody else uses that memory during the call.
+//! 4. A pointer to a flag is NULL, or readable during the call; whoever writes there meanwhile writes the whole number at once.
 //!
 //! What a program can check is checked: NULL, alignment, and lengths that no memory has.
 
 #![allow(unsafe_code)]
 
 use std::mem::size_of;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::error::{Error, caught};
 
@@ -43,6 +45,24 @@ impl<T> In<T> {
         check(self.0, len, name)?;
         // SAFETY: `check` has excluded NULL, alignment and size; the memory holds `len` values during the call (rule 2).
         Ok(unsafe { std::slice::from_raw_parts(self.0, len) })
+    }
+}
+
+/// A pointer to a number that another thread or a signal handler changes during the call.
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+pub(crate) struct Flag(*const AtomicU32);
+
+impl Flag {
+    /// Return the flag; `None` for NULL.
+    pub(crate) fn get(self, name: &str) -> Result<Option<Self>, Error> {
+        if self.0.is_null() { Ok(None) } else { check(self.0, 1, name).map(|()| Some(self)) }
+    }
+
+    /// Return whether the number is not 0. No copy is used after the call.
+    pub(crate) fn is_set(self) -> bool {
+        // SAFETY: `get` has excluded NULL and alignment; the number is readable during the call (rule 4).
+        unsafe { &*self.0 }.load(Ordering::Relaxed) != 0
     }
 }
 

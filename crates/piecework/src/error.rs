@@ -22,6 +22,8 @@ pub enum ErrorKind {
     Memory,
     /// A file cannot be read; [`source`](std::error::Error::source) is the [`std::io::Error`].
     File,
+    /// The caller of [`cancellable`](crate::cancellable) ended the work.
+    Cancelled,
     /// Something else.
     Other,
 }
@@ -36,7 +38,8 @@ impl ErrorKind {
             CoreKind::Corpus | CoreKind::Training => Self::Training,
             CoreKind::Memory => Self::Memory,
             CoreKind::File => Self::File,
-            CoreKind::Utf8 | CoreKind::Stage | CoreKind::Interrupted => Self::Other,
+            CoreKind::Interrupted => Self::Cancelled,
+            CoreKind::Utf8 | CoreKind::Stage => Self::Other,
         }
     }
 }

@@ -22,6 +22,7 @@
 //! Encoding, Batch                  one text with every field; the ids of many texts in flat columns
 //! SegmentedEncoding                a prompt, parts of which must not contain special tokens
 //! DecodeStream                     text from ids that arrive one by one
+//! cancellable                      ends long work early
 //! Truncation, Padding, LoadOptions, EncodeOptions, DecodeOptions
 //! WordPieceTrainer                 learns a tokenizer from texts (feature `training`)
 //! ```
@@ -65,6 +66,7 @@ mod pages {
 }
 
 mod batch;
+mod cancel;
 mod decode;
 mod decode_stream;
 mod encode;
@@ -81,6 +83,7 @@ mod tokenizer;
 mod training;
 
 pub use batch::Batch;
+pub use cancel::cancellable;
 pub use decode_stream::DecodeStream;
 pub use encode_input::EncodeInput;
 pub use encoding::Encoding;
