@@ -21,8 +21,10 @@
 //! Tokenizer                        loads, encodes, counts, decodes; cheap to clone, shared by threads
 //! Encoding, Batch                  one text with every field; the ids of many texts in flat columns
 //! SegmentedEncoding                a prompt, parts of which must not contain special tokens
+//! GrowingText                      the ids of a text that grows at its end
+//! TextChunk, fit_messages          the parts of a text, and the messages, that fit a budget of tokens
 //! DecodeStream                     text from ids that arrive one by one
-//! Truncation, Padding, LoadOptions, EncodeOptions, DecodeOptions
+//! Truncation, Padding, LoadOptions, EncodeOptions, DecodeOptions, ChunkOptions
 //! WordPieceTrainer                 learns a tokenizer from texts (feature `training`)
 //! ```
 //!
@@ -65,6 +67,7 @@ mod pages {
 }
 
 mod batch;
+mod chunks;
 mod decode;
 mod decode_stream;
 mod encode;
@@ -72,7 +75,9 @@ mod encode_input;
 mod encoding;
 mod error;
 mod fingerprint;
+mod growing_text;
 mod loading;
+mod messages;
 mod offsets;
 mod options;
 mod segments;
@@ -81,11 +86,14 @@ mod tokenizer;
 mod training;
 
 pub use batch::Batch;
+pub use chunks::{ChunkOptions, ChunkUnit, TextChunk};
 pub use decode_stream::DecodeStream;
 pub use encode_input::EncodeInput;
 pub use encoding::Encoding;
 pub use error::{Error, ErrorKind};
+pub use growing_text::GrowingText;
 pub use loading::LoadOptions;
+pub use messages::{Message, Role, fit_messages};
 pub use offsets::OffsetUnit;
 pub use options::{DecodeOptions, EncodeOptions, Padding, ParseSpecial, Truncation};
 pub use segments::SegmentedEncoding;
