@@ -120,6 +120,43 @@ static void decode(const piecework_tokenizer *tokenizer) {
   }
 }
 
+static void spend(const piecework_tokenizer *tokenizer) {
+  piecework_encode_options used = options();
+  if (below(2)) used = (piecework_encode_options){.size = sizeof(used), .parse_special = below(5), .invalid_utf8 = below(2)};
+  piecework_growing_text *growing = piecework_growing_text_new(tokenizer, below(4) ? &used : NULL, &error);
+  check(growing);
+  size_t len, stable = 0;
+  for (uint32_t appends = growing ? below(5) : 0; appends > 0; appends--) {
+    piecework_str part = text();
+    check(piecework_growing_text_append(growing, part.data, part.len, &error));
+    drop(part);
+    CHECK(stable <= piecework_growing_text_num_stable(growing) && piecework_growing_text_ids(growing, &len));
+    stable = piecework_growing_text_num_stable(growing);
+    CHECK(stable <= len);
+  }
+  piecework_growing_text_free(growing);
+
+  piecework_str whole = text();
+  size_t capacity = below(6);
+  piecework_chunk *chunks = malloc(sizeof(piecework_chunk) * (capacity + 1));
+  piecework_chunk_options chunking = {.size = sizeof(chunking), .max_tokens = below(20) ? below(12) : SIZE_MAX, .overlap = below(4), .unit = below(4) ? below(4) : below(6)};
+  size_t count = piecework_chunk_text(tokenizer, whole.data, whole.len, below(20) ? &chunking : NULL, below(4) ? &used : NULL, chunks, capacity, &error);
+  for (size_t at = 0; count <= capacity && at < count; at++) CHECK(chunks[at].start < chunks[at].end && chunks[at].num_tokens <= chunking.max_tokens);
+  check(count != PIECEWORK_FAILED);
+  free(chunks);
+  drop(whole);
+
+  size_t messages = below(5), kept_capacity = below(6);
+  piecework_message *conversation = malloc(sizeof(piecework_message) * (messages + 1));
+  size_t *kept = malloc(sizeof(size_t) * (kept_capacity + 1));
+  for (size_t at = 0; at < messages; at++) conversation[at] = (piecework_message){below(9), below(3) ? 0 : below(5), below(30) ? below(4) : below(9)};
+  count = piecework_fit_messages(conversation, messages, below(20), kept, kept_capacity, &error);
+  for (size_t at = 0; count <= kept_capacity && at < count; at++) CHECK(kept[at] < messages);
+  check(count != PIECEWORK_FAILED);
+  free(conversation);
+  free(kept);
+}
+
 static void change_lengths(const piecework_tokenizer *tokenizer) {
   piecework_truncation truncation = {.size = sizeof(truncation), .max_length = below(6), .stride = below(3)};
   truncation.strategy = below(4);
@@ -130,7 +167,7 @@ static void change_lengths(const piecework_tokenizer *tokenizer) {
   check(cutting);
   piecework_tokenizer *both = cutting ? piecework_with_padding(cutting, &padding, &error) : NULL;
   if (cutting) check(both);
-  if (both) encode(both), encode_many(both);
+  if (both) encode(both), encode_many(both), spend(both);
   piecework_tokenizer_free(cutting);
   piecework_tokenizer_free(both);
   drop(token);
@@ -158,10 +195,10 @@ int main(int argc, char **argv) {
   size_t len = fread(content, 1, 1 << 20, file);
   fclose(file);
   piecework_tokenizer *tokenizer = load(VOCAB);
-  static void (*const calls[])(const piecework_tokenizer *) = {encode, encode_many, decode, change_lengths};
+  static void (*const calls[])(const piecework_tokenizer *) = {encode, encode_many, decode, change_lengths, spend};
   for (unsigned long left = strtoul(argv[3], NULL, 10); left > 0; left--) {
-    uint32_t kind = below(5);
-    if (kind < 4) calls[kind](tokenizer);
+    uint32_t kind = below(6);
+    if (kind < 5) calls[kind](tokenizer);
     else load_damaged(content, len);
   }
   piecework_tokenizer_free(tokenizer);
