@@ -192,13 +192,29 @@ impl Cuts {
 
     /// Return the last cut before a unit, and where the text after it begins; `None` if that depends on the text before it.
     pub(super) fn last(self, text: impl Units, mut to: usize) -> Option<(usize, usize)> {
-        let after_cut = usize::from(self.rest? == RestStart::AfterSpace);
         loop {
             to = text.last_space(to)?;
             if self.is_at(text, to) {
-                return Some((to, to + after_cut));
+                return Some((to, self.rest_at(to)?));
             }
         }
+    }
+
+    /// Return where the text after a cut begins; `None` if that depends on the text before it.
+    fn rest_at(self, cut: usize) -> Option<usize> {
+        Some(cut + usize::from(self.rest? == RestStart::AfterSpace))
+    }
+
+    /// Divide a text into parts of at least `least` bytes, except the last, whose ids together are the ids of the text; `None`
+    /// if that depends on the text before each.
+    pub(super) fn parts(self, text: &str, least: usize) -> Option<Vec<&str>> {
+        let (mut parts, mut start) = (Vec::new(), self.rest_at(0).map(|_| 0)?);
+        while let Some(cut) = self.first(text, start + least.max(1)) {
+            parts.push(&text[start..cut]);
+            start = self.rest_at(cut)?;
+        }
+        parts.push(&text[start..]);
+        Some(parts)
     }
 
     /// Return whether a cut is at a space.

@@ -1,4 +1,4 @@
-//! A text that grows at its end: only its last words are encoded again.
+//! A text that grows at its end, of which only the last words are encoded again, and the parts of a long text.
 
 use super::Encoder;
 use crate::engine::{Input, Options, Tokenizer};
@@ -33,6 +33,13 @@ impl Encoder {
 }
 
 impl Tokenizer {
+    /// Divide a text into parts of at least `least` bytes, except the last, whose ids without special tokens are together
+    /// those of the text; `None` if texts cannot be divided.
+    #[must_use]
+    pub fn parts<'t>(&self, text: &'t str, least: usize) -> Option<Vec<&'t str>> {
+        self.cuts()?.parts(text, least)
+    }
+
     /// Return the end of the text whose ids no text after it can change, and where the text begins that has the ids after them.
     fn last_stable(&self, text: &str, parse_special: &Selector) -> (usize, usize) {
         let token = self.stages().added_tokens.last_final(text, parse_special);
