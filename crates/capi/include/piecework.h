@@ -279,7 +279,10 @@ void piecework_stream_free(piecework_stream *stream);
 /* Return the ids of a text that grows at its end. Of the options, those of special tokens in the text and invalid_utf8 apply; nothing is
  * inserted or truncated. */
 piecework_growing_text *piecework_growing_text_new(const piecework_tokenizer *tokenizer, const piecework_encode_options *options, piecework_error **error);
-/* Append text, whole characters. Only its last words are encoded again: see the reference. If this fails, the text stays as it was. */
+/* Append text, whole characters. If this fails, the text stays as it was.
+ *
+ * Only the text after the last space or added token is encoded again; with models that are not divided at spaces, such as SentencePiece's
+ * Unigram, the text after the last added token. */
 bool piecework_growing_text_append(piecework_growing_text *growing, const char *text, size_t text_len, piecework_error **error);
 /* Return the ids of the whole text, until the next call with it. `count` may be NULL. */
 const uint32_t *piecework_growing_text_ids(const piecework_growing_text *growing, size_t *count);
