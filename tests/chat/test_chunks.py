@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -11,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import piecework as pw
-from piecework.chat.chunks import _ENDS, _units
 from tests.data import need
 
 PIECES = [
@@ -36,7 +37,10 @@ def tokenizer(model: str) -> pw.Tokenizer:
         "byte-level": {"model": "byte-bpe", "vocab_size": 280},
         "WordPiece": {"vocab_size": 60},
         "SentencePiece": {"preset": "llama", "vocab_size": 300},
+        "Unigram": {"model": "unigram", "vocab_size": 60},
     }
+    if model == "characters":
+        return CHARACTERS
     return pw.Tokenizer.train_from_iterator(PIECES * 3, **options[model])
 
 
@@ -92,7 +96,8 @@ def test_an_overlap_repeats_the_last_units() -> None:
 def test_budgets_that_nothing_fits_are_named() -> None:
     tok = tokenizer("byte-level")
     with pytest.raises(
-        pw.errors.ArgumentError, match="max_tokens: 1 is too small: '☃' alone takes 3 tokens"
+        pw.errors.ArgumentError,
+        match='max_tokens: must be at least 3, the tokens of "☃" alone, not 1',
     ):
         pw.chat.chunk_text(tok, "a ☃", 1)
     with pytest.raises(
@@ -123,30 +128,109 @@ def test_chunks_of_a_book_are_almost_full() -> None:
     assert sum(chunk.num_tokens for chunk in chunks) / len(chunks) > 240
 
 
-# The pattern without its look-behind: the definition, quadratic in runs of punctuation.
-SENTENCE_ENDS = re.compile(r"[.!?…]+[\"'”’»)\]]*\s+|[。！？]+[”’」』）]*\s*|\n\s*")
+# ---- the definition
+
+Span = tuple[int, int]
+Count = Callable[[str], int]
+LEVELS = ("paragraph", "sentence", "word", "character")
+ENDS = {
+    "paragraph": re.compile(r"\n[^\S\n]*\n\s*"),
+    "sentence": re.compile(r"[.!?…]+[\"'”’»)\]]*\s+|[。！？]+[”’」』）]*\s*|\n\s*"),
+    "word": re.compile(r"\s+"),
+    "character": re.compile(r".", re.DOTALL),
+}
+"""Each match is the end of a unit, with the whitespace after it."""
 
 
-@given(st.text(".!?…\"')] \n。！”」a", max_size=40))
-@settings(max_examples=1000)
-def test_sentences_end_where_the_definition_says(text: str) -> None:
-    expected = [match.span() for match in SENTENCE_ENDS.finditer(text)]
-    assert [match.span() for match in _ENDS["sentence"].finditer(text)] == expected
+def units(text: str, span: Span, level: int, max_tokens: int, count: Count) -> Iterator[Span]:
+    """Yield the units of a span; those that are too long are divided by the next level."""
+    ends = [match.end() for match in ENDS[LEVELS[level]].finditer(text, *span)]
+    starts = [span[0], *ends]
+    for start, end in zip(starts, [*ends, span[1]], strict=True):
+        if start == end:
+            continue
+        if count(text[start:end]) <= max_tokens:
+            yield start, end
+        else:
+            yield from units(text, (start, end), level + 1, max_tokens, count)
 
 
-@given(st.text(".!?…\"')] \n\t。！”」a", max_size=40))
-@settings(max_examples=1000)
-def test_sentences_of_a_paragraph_end_where_the_definition_says(text: str) -> None:
-    for start, end in _units(text, (0, len(text)), 0):
-        expected = [match.end() for match in SENTENCE_ENDS.finditer(text, start, end)]
-        found = [match.end() for match in _ENDS["sentence"].finditer(text, start, end)]
-        assert found == expected
+def packed(
+    text: str,
+    bounds: Sequence[int],
+    before: Sequence[int],
+    max_tokens: int,
+    overlap: int,
+    count: Count,
+) -> Iterator[Span]:
+    """Yield chunks of whole units; `before` has the tokens of the whole text before each bound."""
+
+    def longest(first: int) -> int:
+        budget = max_tokens
+        while True:
+            last = bisect_right(before, before[first] + budget, first + 1) - 1
+            last = max(last, first + 1)
+            tokens = count(text[bounds[first] : bounds[last]])
+            if tokens <= max_tokens or last == first + 1:
+                return last
+            budget = min(budget, before[last] - before[first]) - (tokens - max_tokens)
+
+    first, done = 0, 0
+    while done < len(bounds) - 1:
+        last = longest(first)
+        if last <= done:  # the overlap leaves no room for the next unit
+            first += 1
+            continue
+        yield bounds[first], bounds[last]
+        done = last
+        repeated = bisect_left(before, before[last] - overlap, 0, last) if overlap else last
+        first = max(first + 1, repeated)
+
+
+def defined_chunks(
+    tok: pw.Tokenizer, text: str, max_tokens: int, overlap: int, at: str, framed: bool
+) -> list[Span]:
+    def count(part: str) -> int:
+        return tok.count(part, add_special_tokens=framed)
+
+    found = units(text, (0, len(text)), LEVELS.index(at), max_tokens, count)
+    bounds = [0, *(end for _, end in found)]
+    starts = [start for start, _ in tok.encode(text, add_special_tokens=False).offsets]
+    before = [bisect_left(starts, bound) for bound in bounds]
+    return list(packed(text, bounds, before, max_tokens, overlap, count))
+
+
+CHARACTERS = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))
+MODELS = ["byte-level", "WordPiece", "SentencePiece", "Unigram", "characters"]
+MARKS = st.text(".!?…\"')] \n\t。！”」a\x1c\x1f\x85\u3000", max_size=40)
+
+
+@given(
+    st.sampled_from(MODELS),
+    st.one_of(TEXT, MARKS, st.tuples(MARKS, TEXT).map("".join)),
+    st.integers(1, 30),
+    st.integers(0, 9),
+    st.sampled_from(LEVELS),
+    st.booleans(),
+)
+@settings(max_examples=1500)
+def test_chunks_are_those_of_the_definition(
+    model: str, text: str, max_tokens: int, overlap: int, at: Any, framed: bool
+) -> None:
+    tok = tokenizer(model)
+    least = max((tok.count(c, add_special_tokens=framed) for c in text), default=1)
+    max_tokens, overlap = max(max_tokens, least, 1), min(overlap, max(max_tokens, least, 1) - 1)
+    chunks = pw.chat.chunk_text(
+        tok, text, max_tokens, overlap=overlap, at=at, add_special_tokens=framed
+    )
+    expected = defined_chunks(tok, text, max_tokens, overlap, at, framed)
+    assert [(chunk.start, chunk.end) for chunk in chunks] == expected
 
 
 @pytest.mark.parametrize("tail", ["", '"' * 1_000_000, "a"])
 def test_a_long_run_of_punctuation_is_one_unit(tail: str) -> None:
     text = "." * 3_000_000 + tail
-    assert list(_units(text, (0, len(text)), 1)) == [(0, len(text))]
+    assert len(pw.chat.chunk_text(CHARACTERS, text, 2**32 - 1)) == 1
 
 
 def test_a_text_of_dots_has_chunks() -> None:

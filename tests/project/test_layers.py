@@ -301,7 +301,6 @@ MODULES_FOR_GUESTS = (
     "spec.custom",
     "spec.sequences",
     "spec.split_patterns",
-    "spec.text_cuts",
     "tokenizer.encoding",
     "tokenizer.rectangles",
     "tokenizer.sampling",

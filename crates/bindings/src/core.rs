@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use numpy::PyReadonlyArray1;
 use piecework_catch_panics::python;
-use piecework_core::engine::batch::{ExtraColumns, Source};
+use piecework_core::engine::batch::{ChunkOptions, ChunkUnit, ExtraColumns, Source};
 use piecework_core::engine::{decoding_chunks, DecodeStreams, Filling, Input, Options, Origin, Tokenizer};
 use piecework_core::error::Error;
 use piecework_core::spec::{Padding, TokenizerSpec, Truncation};
@@ -249,6 +249,53 @@ impl Core {
         let parse_special = &selector(parse_special);
         let options = Options { add_special_tokens, parse_special, sampling: drawn(sampling) };
         py.release(|| self.encoder.count(&sources, options, num_threads)).map_err(raise)
+    }
+
+    /// Encode a text that may grow; return the ids that no text after it can change, the others, and the character from
+    /// which on a longer text is encoded. The core must not truncate.
+    fn growing_ids(
+        &self,
+        py: Python<'_>,
+        text: &Bound<'_, PyAny>,
+        parse_special: Option<Vec<u32>>,
+    ) -> PyResult<(Vec<u32>, Vec<u32>, usize)> {
+        let text = borrow(text, || "text".into())?;
+        let parse_special = &selector(parse_special);
+        let encode = || self.encoder.growing_ids(text, parse_special);
+        let mut found = py.release(encode).map_err(raise)?;
+        let changing = found.ids.split_off(found.num_stable);
+        Ok((found.ids, changing, text[..found.rest].chars().count()))
+    }
+
+    /// Divide a text into parts of at least `least` bytes whose ids without special tokens are together those of the text;
+    /// None if texts cannot be divided.
+    fn text_parts<'t>(&self, text: &'t Bound<'_, PyAny>, least: usize) -> PyResult<Option<Vec<&'t str>>> {
+        Ok(self.tokenizer().parts(borrow(text, || "text".into())?, least))
+    }
+
+    /// Divide a text into chunks within a budget; return the first character of each, the one after the last, and the number
+    /// of tokens. The core must neither truncate nor pad.
+    #[pyo3(signature = (text, max_tokens, *, overlap, at, add_special_tokens, parse_special))]
+    #[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python method")]
+    fn chunk_text(
+        &self,
+        py: Python<'_>,
+        text: &Bound<'_, PyAny>,
+        max_tokens: usize,
+        overlap: usize,
+        at: &str,
+        add_special_tokens: bool,
+        parse_special: Option<Vec<u32>>,
+    ) -> PyResult<Vec<(usize, usize, usize)>> {
+        let text = borrow(text, || "text".into())?;
+        let Some(unit) = ChunkUnit::named(at) else {
+            return Err(bad_argument("at", at, "paragraph, sentence, word or character"));
+        };
+        let settings = ChunkOptions { max_tokens, overlap, unit };
+        let parse_special = &selector(parse_special);
+        let options = Options { add_special_tokens, parse_special, sampling: None };
+        let chunks = py.release(|| self.encoder.chunks(text, settings, options)).map_err(raise)?;
+        Ok(chunks.into_iter().map(|it| (it.start.chars, it.end.chars, it.num_tokens)).collect())
     }
 
     /// Decode ids into text; `clean_up=None` follows the setting of the decoder.

@@ -1,7 +1,7 @@
 /* piecework: text to token ids and back, with the vocabularies of published models.
  *
  * A tokenizer is loaded once and never changes: any number of threads use one at the same time. Nothing is kept per thread. Encodings,
- * batches, streams and errors belong to whoever received them; one thread at a time uses a stream.
+ * batches, streams, growing texts and errors belong to whoever received them; one thread at a time uses a stream or a growing text.
  *
  *   piecework_error *error = NULL;
  *   piecework_tokenizer *tokenizer = piecework_load_file("tokenizer.json", 14, NULL, &error);
@@ -20,7 +20,8 @@
  * written: call again with a larger buffer.
  *
  * Structures of options begin with their size, so that later versions can append fields. Write `{.size = sizeof(options)}`: all other
- * fields are then 0, which is the default. A structure that is NULL has the defaults, too. */
+ * fields are then 0, which is the default. A structure that is NULL has the defaults, too, and so have the fields that the header of an
+ * older program lacks. */
 
 #ifndef PIECEWORK_H
 #define PIECEWORK_H
@@ -45,6 +46,7 @@ typedef struct piecework_tokenizer piecework_tokenizer;
 typedef struct piecework_encoding piecework_encoding;
 typedef struct piecework_batch piecework_batch;
 typedef struct piecework_stream piecework_stream;
+typedef struct piecework_growing_text piecework_growing_text;
 typedef struct piecework_error piecework_error;
 
 typedef struct piecework_str {
@@ -278,6 +280,68 @@ const char *piecework_stream_step(piecework_stream *stream, uint32_t id, size_t 
 /* Return the text that is still buffered: U+FFFD for an incomplete character. The stream can be used again. */
 const char *piecework_stream_finish(piecework_stream *stream, size_t *len, piecework_error **error);
 void piecework_stream_free(piecework_stream *stream);
+
+/* ---- Budgets of tokens */
+
+/* Return the ids of a text that grows at its end. Of the options, those of special tokens in the text and invalid_utf8 apply; nothing is
+ * inserted or truncated. */
+piecework_growing_text *piecework_growing_text_new(const piecework_tokenizer *tokenizer, const piecework_encode_options *options, piecework_error **error);
+/* Append text, whole characters. If this fails, the text stays as it was.
+ *
+ * Only the text after the last space or added token is encoded again; with models that are not divided at spaces, such as SentencePiece's
+ * Unigram, the text after the last added token. */
+bool piecework_growing_text_append(piecework_growing_text *growing, const char *text, size_t text_len, piecework_error **error);
+/* Return the ids of the whole text, until the next call with it. `count` may be NULL. */
+const uint32_t *piecework_growing_text_ids(const piecework_growing_text *growing, size_t *count);
+/* Return the number of ids at the beginning that no appended text can change. */
+size_t piecework_growing_text_num_stable(const piecework_growing_text *growing);
+void piecework_growing_text_free(piecework_growing_text *growing);
+
+/* Where chunks end. A unit that is too long is divided into finer ones. */
+enum piecework_chunk_unit {
+  PIECEWORK_SENTENCE = 0,  /* after . ! ? and their East Asian forms, before whitespace, and after lines */
+  PIECEWORK_PARAGRAPH = 1, /* after blank lines */
+  PIECEWORK_WORD = 2,      /* after whitespace */
+  PIECEWORK_CHARACTER = 3
+};
+
+typedef struct piecework_chunk_options {
+  size_t size;
+  size_t max_tokens; /* of a chunk, encoded alone with its special tokens */
+  size_t overlap;    /* the most tokens at the end of a chunk that the next one repeats, in whole units */
+  uint32_t unit;     /* enum piecework_chunk_unit */
+} piecework_chunk_options;
+
+/* A part of a text: [start, end) in `offset_unit`. */
+typedef struct piecework_chunk {
+  size_t start;
+  size_t end;
+  size_t num_tokens;
+} piecework_chunk;
+
+/* Write the chunks of a text; return their number. Without overlap, they are the text. Truncation and padding do not apply.
+ *
+ * The whole text is encoded once and each chunk counted. It is an error if one character has more than `max_tokens`. */
+size_t piecework_chunk_text(const piecework_tokenizer *tokenizer, const char *text, size_t text_len, const piecework_chunk_options *chunking, const piecework_encode_options *options, piecework_chunk *chunks, size_t capacity, piecework_error **error);
+
+enum piecework_role {
+  PIECEWORK_USER = 0, /* a message begins a turn */
+  PIECEWORK_ASSISTANT = 1,
+  PIECEWORK_TOOL = 2,  /* the results of tools, whoever writes them */
+  PIECEWORK_SYSTEM = 3 /* or developer: always kept */
+};
+
+typedef struct piecework_message {
+  size_t num_tokens; /* as the chat template renders it */
+  size_t call;       /* 1 and the index of the message with the call that this one answers; 0: of PIECEWORK_TOOL, the last message of the assistant before it */
+  uint32_t role;     /* enum piecework_role */
+} piecework_message;
+
+/* Write the indices of the system messages and of the most recent turns that have at most `max_tokens` together; return their number.
+ *
+ * A turn is a message of the user and all messages up to the next one; the result of a tool stays in the turn of its call. Subtract from
+ * `max_tokens` what a prompt has besides its messages. It is an error if the last turn does not fit. */
+size_t piecework_fit_messages(const piecework_message *messages, size_t count, size_t max_tokens, size_t *kept, size_t capacity, piecework_error **error);
 
 #ifdef __cplusplus
 }

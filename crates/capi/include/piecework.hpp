@@ -114,6 +114,18 @@ struct DecodeStream : Object<piecework_stream, piecework_stream_free> {
   }
 };
 
+// The ids are valid until the next call.
+struct GrowingText : Object<piecework_growing_text, piecework_growing_text_free> {
+  using Object::Object;
+  void append(std::string_view text) { call(piecework_growing_text_append, c(), text.data(), text.size()); }
+  Column<std::uint32_t> ids() const {
+    std::size_t count;
+    const std::uint32_t *ids = piecework_growing_text_ids(c(), &count);
+    return {ids, count};
+  }
+  std::size_t num_stable() const { return piecework_growing_text_num_stable(c()); }
+};
+
 class Tokenizer : public Object<piecework_tokenizer, piecework_tokenizer_free> {
   using Encode = const piecework_encode_options *;
   using Decode = const piecework_decode_options *;
@@ -161,18 +173,34 @@ class Tokenizer : public Object<piecework_tokenizer, piecework_tokenizer_free> {
   DecodeStream decode_stream(const std::vector<std::uint32_t> &prefill = {}, Decode options = nullptr) const {
     return DecodeStream(call(piecework_decode_stream, c(), prefill.data(), prefill.size(), options));
   }
+  GrowingText growing_text(Encode options = nullptr) const {
+    return GrowingText(call(piecework_growing_text_new, c(), options));
+  }
+  std::vector<piecework_chunk> chunk_text(std::string_view text, const piecework_chunk_options &chunking, Encode options = nullptr) const {
+    return filled<std::vector<piecework_chunk>>(64, [&](piecework_chunk *chunks, std::size_t capacity) {
+      return call(piecework_chunk_text, c(), text.data(), text.size(), &chunking, options, chunks, capacity);
+    });
+  }
 
  private:
   // Call a function with a buffer of a probable size, and again if its result needs more.
   template <class Buffer, class Write>
   static Buffer filled(std::size_t capacity, Write write) {
-    Buffer buffer(capacity, {});
+    Buffer buffer;
+    buffer.resize(capacity);
     std::size_t len = write(buffer.data(), capacity);
     buffer.resize(len);
     if (len > capacity) write(buffer.data(), len);
     return buffer;
   }
 };
+
+// Return the indices of the messages that fit.
+inline std::vector<std::size_t> fit_messages(const std::vector<piecework_message> &messages, std::size_t max_tokens) {
+  std::vector<std::size_t> kept(messages.size());
+  kept.resize(call(piecework_fit_messages, messages.data(), messages.size(), max_tokens, kept.data(), kept.size()));
+  return kept;
+}
 
 }  // namespace piecework
 

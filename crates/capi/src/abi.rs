@@ -4,10 +4,13 @@ use std::ptr::{null, null_mut};
 
 use piecework::Tokenizer;
 
+use crate::budget::{self, Chunk, Growing, MessageOfC};
 use crate::decode::{self, Stream};
 use crate::encode::{self, Segment};
 use crate::error::{Error, FAILED};
-use crate::options::{DecodeSettings, EncodeSettings, LoadSettings, PaddingSettings, TruncationSettings};
+use crate::options::{
+    ChunkSettings, DecodeSettings, EncodeSettings, LoadSettings, PaddingSettings, TruncationSettings,
+};
 use crate::pointers::{In, InOut, Out, Owned, Str, export};
 use crate::results::{self, Batch, Encoding, Span};
 use crate::tokenizer;
@@ -31,6 +34,11 @@ export! {
     piecework_decode_stream(tokenizer: In<Tokenizer>, prefill: In<u32>, count: usize, options: In<DecodeSettings>) -> *mut Stream, or null_mut() => decode::stream;
     piecework_stream_step(stream: InOut<Stream>, id: u32, len: Out<usize>) -> *const u8, or null() => decode::step;
     piecework_stream_finish(stream: InOut<Stream>, len: Out<usize>) -> *const u8, or null() => decode::finish;
+
+    piecework_growing_text_new(tokenizer: In<Tokenizer>, options: In<EncodeSettings>) -> *mut Growing, or null_mut() => budget::growing_text;
+    piecework_growing_text_append(growing: InOut<Growing>, text: In<u8>, text_len: usize) -> bool, or false => budget::append;
+    piecework_chunk_text(tokenizer: In<Tokenizer>, text: In<u8>, text_len: usize, chunking: In<ChunkSettings>, options: In<EncodeSettings>, chunks: Out<Chunk>, capacity: usize) -> usize, or FAILED => budget::chunk_text;
+    piecework_fit_messages(messages: In<MessageOfC>, count: usize, max_tokens: usize, kept: Out<usize>, capacity: usize) -> usize, or FAILED => budget::fit;
 }
 
 export! {
@@ -66,6 +74,10 @@ export! {
     piecework_batch_free(batch: Owned<Batch>) -> (), else () => results::batch_free;
 
     piecework_stream_free(stream: Owned<Stream>) -> (), else () => decode::stream_free;
+
+    piecework_growing_text_ids(growing: In<Growing>, count: Out<usize>) -> *const u32, else null() => budget::growing_ids;
+    piecework_growing_text_num_stable(growing: In<Growing>) -> usize, else 0 => budget::num_stable;
+    piecework_growing_text_free(growing: Owned<Growing>) -> (), else () => budget::growing_free;
 
     piecework_error_kind(error: In<Error>) -> u32, else 0 => results::error_kind;
     piecework_error_message(error: In<Error>, len: Out<usize>) -> *const u8, else null() => results::error_message;

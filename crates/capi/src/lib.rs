@@ -10,6 +10,7 @@
 )]
 
 mod abi;
+mod budget;
 mod decode;
 mod encode;
 mod error;

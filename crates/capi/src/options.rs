@@ -2,7 +2,10 @@
 
 use std::borrow::Cow;
 
-use piecework::{DecodeOptions, EncodeOptions, LoadOptions, OffsetUnit, Padding, ParseSpecial, Truncation};
+use piecework::{
+    ChunkOptions, ChunkUnit, DecodeOptions, EncodeOptions, LoadOptions, OffsetUnit, Padding, ParseSpecial,
+    Truncation,
+};
 
 use crate::error::Error;
 use crate::pointers::{Flag, In, Str, Versioned};
@@ -11,6 +14,8 @@ use crate::pointers::{Flag, In, Str, Versioned};
 pub(crate) type LoadSettings = Versioned<LoadFields>;
 /// `piecework_encode_options`.
 pub(crate) type EncodeSettings = Versioned<EncodeFields>;
+/// `piecework_chunk_options`.
+pub(crate) type ChunkSettings = Versioned<ChunkFields>;
 /// `piecework_decode_options`.
 pub(crate) type DecodeSettings = Versioned<DecodeFields>;
 /// `piecework_truncation`.
@@ -47,6 +52,13 @@ pub(crate) struct EncodeFields {
     overflow: u32,
     num_threads: u32,
     cancel: Flag,
+}
+
+#[repr(C)]
+pub(crate) struct ChunkFields {
+    max_tokens: usize,
+    overlap: usize,
+    unit: u32,
 }
 
 #[repr(C)]
@@ -160,6 +172,18 @@ pub(crate) fn encoding(settings: &In<EncodeSettings>) -> Result<Encoding, Error>
     if fields.num_threads != 0 {
         options = options.num_threads(fields.num_threads as usize);
     }
+    let options = parsing(options, &fields)?;
+    let units = [OffsetUnit::Bytes, OffsetUnit::Chars, OffsetUnit::Utf16];
+    Ok(Encoding {
+        options,
+        unit: one_of(units, fields.offset_unit, "options.offset_unit")?,
+        texts: Texts { replace: one_of([false, true], fields.invalid_utf8, "options.invalid_utf8")? },
+        cancel: Cancel(fields.cancel.get("options.cancel")?),
+    })
+}
+
+/// Set which special tokens are parsed in text.
+fn parsing(mut options: EncodeOptions, fields: &EncodeFields) -> Result<EncodeOptions, Error> {
     let parsed = [None, Some(ParseSpecial::All), Some(ParseSpecial::Nothing), Some(ParseSpecial::Refuse)];
     if let Some(parsed) = one_of(parsed, fields.parse_special, "options.parse_special")? {
         options = options.parse_special(parsed);
@@ -170,13 +194,7 @@ pub(crate) fn encoding(settings: &In<EncodeSettings>) -> Result<Encoding, Error>
         let tokens: Vec<&str> = tokens.map(|token| string(token, name)).collect::<Result<_, _>>()?;
         options = options.parse_special_only(tokens);
     }
-    let units = [OffsetUnit::Bytes, OffsetUnit::Chars, OffsetUnit::Utf16];
-    Ok(Encoding {
-        options,
-        unit: one_of(units, fields.offset_unit, "options.offset_unit")?,
-        texts: Texts { replace: one_of([false, true], fields.invalid_utf8, "options.invalid_utf8")? },
-        cancel: Cancel(fields.cancel.get("options.cancel")?),
-    })
+    Ok(options)
 }
 
 /// Return the settings that segments use; the others must have their defaults.
@@ -186,6 +204,24 @@ pub(crate) fn of_segments(settings: &In<EncodeSettings>) -> Result<Encoding, Err
         return Err(Error::argument("options", "a setting that segments do not use"));
     }
     Ok(encoding)
+}
+
+/// Return the settings that growing text uses; the others must have their defaults.
+pub(crate) fn of_growing_text(settings: &In<EncodeSettings>) -> Result<Encoding, Error> {
+    let encoding = encoding(settings)?;
+    let Some(fields) = settings.fields("options")? else { return Ok(encoding) };
+    let other = encoding.options != parsing(EncodeOptions::new(), &fields)?;
+    if other || encoding.unit != OffsetUnit::Bytes || encoding.cancel.0.is_some() {
+        return Err(Error::argument("options", "a setting that growing text does not use"));
+    }
+    Ok(encoding)
+}
+
+pub(crate) fn chunking(settings: &In<ChunkSettings>) -> Result<ChunkOptions, Error> {
+    let Some(fields) = settings.fields("chunking")? else { return Ok(ChunkOptions::new(0)) };
+    let units = [ChunkUnit::Sentence, ChunkUnit::Paragraph, ChunkUnit::Word, ChunkUnit::Character];
+    let unit = one_of(units, fields.unit, "chunking.unit")?;
+    Ok(ChunkOptions::new(fields.max_tokens).overlap(fields.overlap).at(unit))
 }
 
 pub(crate) fn decoding(settings: &In<DecodeSettings>) -> Result<DecodeOptions, Error> {

@@ -12,7 +12,7 @@
 
 #![allow(unsafe_code)]
 
-use std::mem::size_of;
+use std::mem::{MaybeUninit, align_of, size_of};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::error::{Error, caught};
@@ -79,26 +79,34 @@ const MAX_SIZE: usize = 4096;
 impl<F> In<Versioned<F>> {
     /// Return the fields; `None` for NULL.
     ///
-    /// Fails for another size, unless the structure is longer and all further bytes are 0, which is the default of every field.
-    pub(crate) fn fields(&self, name: &str) -> Result<Option<&F>, Error> {
+    /// A structure of an earlier version is shorter: its other fields are 0, which is the default of every field. One of a later version is
+    /// longer, and fails unless all further bytes are 0.
+    pub(crate) fn fields(&self, name: &str) -> Result<Option<F>, Error> {
         if self.0.is_null() {
             return Ok(None);
         }
         check(self.0, 1, name)?;
         // SAFETY: every structure begins with its size (rule 2), which may be all that is readable.
         let size = unsafe { (&raw const (*self.0).size).read() };
-        let expected = size_of::<Versioned<F>>();
-        if !(expected..=MAX_SIZE).contains(&size) {
-            let found = format!("a size of {size} bytes, expected sizeof: {expected} in this version");
+        let known = size_of::<Versioned<F>>();
+        let is_sizeof = size % align_of::<Versioned<F>>() == 0;
+        if !is_sizeof || !(size_of::<usize>()..=MAX_SIZE).contains(&size) {
+            let found = format!("a size of {size} bytes, expected sizeof: {known} in this version");
             return Err(Error::argument(&format!("{name}.size"), &found));
         }
-        // SAFETY: the structure is readable for its size (rule 2), which is at least `expected`.
-        let rest = unsafe { std::slice::from_raw_parts(self.0.add(1).cast::<u8>(), size - expected) };
-        if rest.iter().any(|&byte| byte != 0) {
+        // SAFETY: the structure is readable for its size (rule 2).
+        let bytes = unsafe { std::slice::from_raw_parts(self.0.cast::<u8>(), size) };
+        let (own, later) = bytes.split_at(size.min(known));
+        if later.iter().any(|&byte| byte != 0) {
             return Err(Error::argument(name, "a field of a later version of the library"));
         }
-        // SAFETY: as above; the fields are integers, pointers and structures of these, for which all bytes are valid.
-        Ok(Some(unsafe { &(*self.0).fields }))
+        let mut read = MaybeUninit::<Versioned<F>>::zeroed();
+        // SAFETY: `read` has room for `own`; the fields are integers, pointers and structures of these, for which all bytes are valid.
+        let read = unsafe {
+            read.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(own.as_ptr(), own.len());
+            read.assume_init()
+        };
+        Ok(Some(read.fields))
     }
 }
 

@@ -151,7 +151,11 @@ impl Tokenizer {
     }
 
     /// Check the inputs; return the special tokens to recognize in them.
-    fn checked(&self, inputs: &[EncodeInput<'_>], options: &EncodeOptions) -> Result<Selector, CoreError> {
+    pub(crate) fn checked(
+        &self,
+        inputs: &[EncodeInput<'_>],
+        options: &EncodeOptions,
+    ) -> Result<Selector, CoreError> {
         inputs.iter().try_for_each(EncodeInput::check)?;
         if let Some(tokens) = &options.parsed_tokens {
             return self.only(tokens);
@@ -191,7 +195,10 @@ impl Tokenizer {
 }
 
 /// Return the options of the core, which never draws at random here.
-fn engine_options<'o>(options: &EncodeOptions, parse_special: &'o Selector) -> engine::Options<'o> {
+pub(crate) fn engine_options<'o>(
+    options: &EncodeOptions,
+    parse_special: &'o Selector,
+) -> engine::Options<'o> {
     engine::Options { add_special_tokens: options.add_special_tokens, parse_special, sampling: None }
 }
 

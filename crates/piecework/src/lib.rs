@@ -21,9 +21,11 @@
 //! Tokenizer                        loads, encodes, counts, decodes; cheap to clone, shared by threads
 //! Encoding, Batch                  one text with every field; the ids of many texts in flat columns
 //! SegmentedEncoding                a prompt, parts of which must not contain special tokens
+//! GrowingText                      the ids of a text that grows at its end
+//! TextChunk, fit_messages          the parts of a text, and the messages, that fit a budget of tokens
 //! DecodeStream                     text from ids that arrive one by one
 //! cancellable                      ends long work early
-//! Truncation, Padding, LoadOptions, EncodeOptions, DecodeOptions
+//! Truncation, Padding, LoadOptions, EncodeOptions, DecodeOptions, ChunkOptions
 //! WordPieceTrainer                 learns a tokenizer from texts (feature `training`)
 //! ```
 //!
@@ -67,6 +69,7 @@ mod pages {
 
 mod batch;
 mod cancel;
+mod chunks;
 mod decode;
 mod decode_stream;
 mod encode;
@@ -74,7 +77,9 @@ mod encode_input;
 mod encoding;
 mod error;
 mod fingerprint;
+mod growing_text;
 mod loading;
+mod messages;
 mod offsets;
 mod options;
 mod segments;
@@ -84,11 +89,14 @@ mod training;
 
 pub use batch::Batch;
 pub use cancel::cancellable;
+pub use chunks::{ChunkOptions, ChunkUnit, TextChunk};
 pub use decode_stream::DecodeStream;
 pub use encode_input::EncodeInput;
 pub use encoding::Encoding;
 pub use error::{Error, ErrorKind};
+pub use growing_text::GrowingText;
 pub use loading::LoadOptions;
+pub use messages::{Message, Role, fit_messages};
 pub use offsets::OffsetUnit;
 pub use options::{DecodeOptions, EncodeOptions, Padding, ParseSpecial, Truncation};
 pub use segments::SegmentedEncoding;

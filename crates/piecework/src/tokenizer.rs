@@ -118,6 +118,14 @@ impl Tokenizer {
         Ok(self.around(self.core().with_lengths(truncation, padding)?))
     }
 
+    /// Return a tokenizer that neither truncates nor pads: this one, if it does neither.
+    pub(crate) fn without_lengths(&self) -> Result<Self, Error> {
+        match (self.core().truncation(), self.core().padding()) {
+            (None, None) => Ok(self.clone()),
+            _ => self.with_lengths(None, None),
+        }
+    }
+
     /// Return a tokenizer whose cache of words takes at most this much memory in each thread. It shares the tables.
     #[must_use]
     pub fn with_word_cache_budget(&self, bytes_per_thread: usize) -> Self {

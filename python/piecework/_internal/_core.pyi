@@ -117,6 +117,39 @@ class Core:
     ) -> list[int]:
         """Count the tokens of each text."""
 
+    def growing_ids(
+        self, text: str, parse_special: Sequence[int] | None
+    ) -> tuple[list[int], list[int], int]:
+        """Encode a text that may grow, without special tokens.
+
+        Returns the ids that no text after it can change, the others, and the character from which on a
+        longer text is encoded. The core must not truncate.
+        """
+
+    def text_parts(self, text: str, least: int) -> list[str] | None:
+        """Divide a text into parts of at least `least` bytes, except the last.
+
+        Their ids without special tokens are together those of the text. Returns None if texts cannot be
+        divided.
+        """
+
+    def chunk_text(
+        self,
+        text: str,
+        max_tokens: int,
+        *,
+        overlap: int,
+        at: str,
+        add_special_tokens: bool,
+        parse_special: Sequence[int] | None,
+    ) -> list[tuple[int, int, int]]:
+        """Divide a text into chunks of at most `max_tokens` tokens, at a "paragraph", "sentence", "word" or
+        "character".
+
+        Returns the first character of each chunk, the one after its last, and its number of tokens. The core
+        must neither truncate nor pad.
+        """
+
     def decode(self, ids: Sequence[int], skip_special_tokens: bool, clean_up: bool | None) -> str:
         """Decode ids into text; `clean_up=None` follows the setting of the decoder."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import cast
 
 import numpy as np
@@ -14,7 +14,6 @@ from piecework.export.chats import ChatEncoder
 from piecework.export.encoded_lines import EncodedLines, RowLayout, with_rows
 from piecework.export.input_lines import LabelledLine
 from piecework.export.settings import EncodeSettings
-from piecework.spec.text_cuts import CUT, can_be_cut
 from piecework.tokenizer import Tokenizer
 from piecework.tokenizer.batch import Batch
 
@@ -30,7 +29,7 @@ class LineEncoder:
     """
 
     long_chars = 1 << 20
-    piece_chars = 256 << 10
+    piece_bytes = 256 << 10
 
     def __init__(
         self,
@@ -77,7 +76,8 @@ class LineEncoder:
     def _encode_lines(self, texts: Texts) -> Batch:
         if self._frame is None or longest(texts) < self.long_chars:
             return self._encode_texts(texts, self._settings.add_special_tokens)
-        pieces = [list(_pieces(text, self.piece_chars)) for text in texts]
+        divide = self._tokenizer._core.text_parts
+        pieces = [divide(text, self.piece_bytes) or [] for text in texts]
         batch = self._encode_texts([piece for parts in pieces for piece in parts], False)
         ends = np.cumsum([0, *map(len, pieces)])
         return _framed(with_rows(batch, batch.ids, batch.row_offsets[ends]), *self._frame)
@@ -135,22 +135,12 @@ def _with_eod(batch: Batch, eod: int | None) -> Batch:
     return batch
 
 
-# ---- long texts
-
-
-def _pieces(text: str, least_chars: int) -> Iterator[str]:
-    start = 0
-    while cut := CUT.search(text, start + least_chars):
-        yield text[start : cut.start()]
-        start = cut.start()
-    yield text[start:]
-
-
 def _frame(tokenizer: Tokenizer, add_special_tokens: bool) -> tuple[list[int], list[int]] | None:
     """Return the special tokens before and after each text, None if texts must be encoded whole."""
     stages = tokenizer._stages()
     depends_on_length = stages.truncation is not None or stages.padding is not None
-    if not can_be_cut(stages) or tokenizer._core.dropout is not None or depends_on_length:
+    can_be_divided = tokenizer._core.text_parts("", 1) is not None
+    if not can_be_divided or tokenizer._core.dropout is not None or depends_on_length:
         return None
     if not add_special_tokens:
         return [], []

@@ -30,6 +30,17 @@ static void null_arguments(const piecework_tokenizer *tokenizer) {
   expect(&error, PIECEWORK_ERROR_ARGUMENT, "tokenizer", "NULL");
   CHECK(!piecework_stream_step(NULL, 1, &len, &error));
   expect(&error, PIECEWORK_ERROR_ARGUMENT, "stream", "NULL");
+  CHECK(!piecework_growing_text_new(NULL, NULL, &error));
+  expect(&error, PIECEWORK_ERROR_ARGUMENT, "tokenizer", "NULL");
+  CHECK(!piecework_growing_text_append(NULL, "to", 2, &error));
+  expect(&error, PIECEWORK_ERROR_ARGUMENT, "growing", "NULL");
+  piecework_chunk_options chunking = {.size = sizeof(chunking), .max_tokens = 9};
+  CHECK(piecework_chunk_text(tokenizer, NULL, 2, &chunking, NULL, NULL, 0, &error) == PIECEWORK_FAILED);
+  expect(&error, PIECEWORK_ERROR_ARGUMENT, "text", "NULL");
+  CHECK(piecework_chunk_text(tokenizer, "to", 2, &chunking, NULL, NULL, 1, &error) == PIECEWORK_FAILED);
+  expect(&error, PIECEWORK_ERROR_ARGUMENT, "chunks", "NULL");
+  CHECK(piecework_fit_messages(NULL, 2, 9, NULL, 0, &error) == PIECEWORK_FAILED);
+  expect(&error, PIECEWORK_ERROR_ARGUMENT, "messages", "NULL");
   CHECK(!piecework_load_file(NULL, 3, NULL, &error) && !piecework_with_padding(NULL, NULL, NULL));
   expect(&error, PIECEWORK_ERROR_ARGUMENT, "path", "NULL");
 
@@ -46,6 +57,8 @@ static void null_arguments(const piecework_tokenizer *tokenizer) {
   piecework_encoding_free(NULL);
   piecework_batch_free(NULL);
   piecework_stream_free(NULL);
+  CHECK(!piecework_growing_text_ids(NULL, &len) && len == 0 && piecework_growing_text_num_stable(NULL) == 0);
+  piecework_growing_text_free(NULL);
   piecework_error_free(NULL);
 }
 
@@ -99,6 +112,54 @@ static void texts_that_are_not_utf8(const piecework_tokenizer *tokenizer) {
   expect(&error, PIECEWORK_ERROR_UTF8, "options.parsed_tokens", "byte 0");
 }
 
+static void budgets_that_nothing_fits(const piecework_tokenizer *tokenizer) {
+  piecework_chunk chunks[4];
+  const struct {
+    size_t max_tokens, overlap;
+    uint32_t unit;
+    const char *place, *part;
+  } wrong[] = {
+      {0, 0, 0, "max_tokens", "at least 1, not 0"},
+      {2, 0, 0, "max_tokens", "at least 3, the tokens of \"t\" alone, not 2"},
+      {5, 5, 0, "overlap", "less than max_tokens, which is 5, not 5"},
+      {5, SIZE_MAX, 0, "overlap", "less than max_tokens"},
+      {5, 0, 4, "chunking.unit", "4"},
+  };
+  for (size_t at = 0; at < sizeof(wrong) / sizeof(*wrong); at++) {
+    piecework_chunk_options chunking = {.size = sizeof(chunking), .max_tokens = wrong[at].max_tokens, .overlap = wrong[at].overlap, .unit = wrong[at].unit};
+    CHECK(piecework_chunk_text(tokenizer, "to be", 5, &chunking, NULL, chunks, 4, &error) == PIECEWORK_FAILED);
+    expect(&error, PIECEWORK_ERROR_ARGUMENT, wrong[at].place, wrong[at].part);
+  }
+  CHECK(piecework_chunk_text(tokenizer, "to be", 5, NULL, NULL, chunks, 4, &error) == PIECEWORK_FAILED);
+  expect(&error, PIECEWORK_ERROR_ARGUMENT, "max_tokens", "at least 1");
+  piecework_chunk_options chunking = {.size = sizeof(chunking), .max_tokens = 9};
+  piecework_encode_options options = {.size = sizeof(options), .parse_special = PIECEWORK_PARSE_REFUSE};
+  CHECK(piecework_chunk_text(tokenizer, "[SEP]", 5, &chunking, &options, chunks, 4, &error) == PIECEWORK_FAILED);
+  expect(&error, PIECEWORK_ERROR_SPECIAL_TOKEN, "text", "[SEP]");
+  CHECK(piecework_chunk_text(tokenizer, "to \xFF", 4, &chunking, NULL, chunks, 4, &error) == PIECEWORK_FAILED);
+  expect(&error, PIECEWORK_ERROR_UTF8, "text", "byte 3");
+
+  options.add_special_tokens = PIECEWORK_NO;
+  CHECK(!piecework_growing_text_new(tokenizer, &options, &error));
+  expect(&error, PIECEWORK_ERROR_ARGUMENT, "options", "does not use");
+  piecework_growing_text *growing = piecework_growing_text_new(tokenizer, NULL, &error);
+  CHECK(!piecework_growing_text_append(growing, "\xC3", 1, &error) && piecework_error_position(error) == 0);
+  expect(&error, PIECEWORK_ERROR_UTF8, "text", "byte 0");
+  piecework_growing_text_free(growing);
+
+  piecework_message messages[] = {{5, 0, PIECEWORK_USER}, {6, 2, PIECEWORK_TOOL}};
+  size_t kept[2];
+  CHECK(piecework_fit_messages(messages, 0, 9, kept, 2, &error) == PIECEWORK_FAILED);
+  expect(&error, PIECEWORK_ERROR_ARGUMENT, "messages", "at least one");
+  CHECK(piecework_fit_messages(messages, 1, 4, kept, 2, &error) == PIECEWORK_FAILED);
+  expect(&error, PIECEWORK_ERROR_ARGUMENT, "max_tokens", "at least 5, the tokens of the last turn");
+  CHECK(piecework_fit_messages(messages, 2, 40, kept, 2, &error) == PIECEWORK_FAILED);
+  expect(&error, PIECEWORK_ERROR_ARGUMENT, "messages[1]", "earlier");
+  messages[1].role = 4;
+  CHECK(piecework_fit_messages(messages, 2, 40, kept, 2, &error) == PIECEWORK_FAILED);
+  expect(&error, PIECEWORK_ERROR_ARGUMENT, "messages[1]", "messages[1]: found the role 4");
+}
+
 static void ids_out_of_range(const piecework_tokenizer *tokenizer) {
   const uint32_t ids[] = {4, 10, UINT32_MAX};
   char text[8];
@@ -122,7 +183,12 @@ static void options_of_another_size(const piecework_tokenizer *tokenizer) {
   longer.later = 1;
   CHECK(piecework_count(tokenizer, "to", 2, &longer.options, &error) == PIECEWORK_FAILED);
   expect(&error, PIECEWORK_ERROR_ARGUMENT, "options", "later version");
-  const size_t sizes[] = {0, 1, sizeof(size_t), sizeof(piecework_decode_options) - 1, 1 << 20, SIZE_MAX};
+  /* An earlier version was shorter: the rest has the defaults, and nothing there is read. */
+  size_t *earlier = malloc(sizeof(size_t));
+  *earlier = sizeof(size_t);
+  CHECK(piecework_count(tokenizer, "to", 2, (const piecework_encode_options *)earlier, &error) == 3);
+  free(earlier);
+  const size_t sizes[] = {0, 1, sizeof(size_t) - 1, sizeof(piecework_decode_options) - 1, 1 << 20, SIZE_MAX};
   for (size_t at = 0; at < sizeof(sizes) / sizeof(*sizes); at++) {
     /* Nothing behind the size is read. */
     size_t *size = malloc(sizeof(size_t));
@@ -198,6 +264,7 @@ int main(int argc, char **argv) {
   lengths_that_no_memory_has(tokenizer);
   buffers_that_are_too_small(tokenizer);
   texts_that_are_not_utf8(tokenizer);
+  budgets_that_nothing_fits(tokenizer);
   ids_out_of_range(tokenizer);
   options_of_another_size(tokenizer);
   options_out_of_range(tokenizer);

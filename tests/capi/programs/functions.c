@@ -166,6 +166,74 @@ static void stream(void) {
   piecework_tokenizer_free(tokenizer);
 }
 
+static bool growing_is(const piecework_growing_text *growing, size_t stable, const uint32_t *ids, size_t count) {
+  size_t found;
+  const uint32_t *first = piecework_growing_text_ids(growing, &found);
+  return found == count && piecework_growing_text_num_stable(growing) == stable && memcmp(first, ids, count * sizeof(*ids)) == 0;
+}
+#define GROWING_IS(growing, stable, ...) growing_is(growing, stable, (const uint32_t[]){__VA_ARGS__}, sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
+
+static void grow(const piecework_tokenizer *tokenizer) {
+  size_t count;
+  piecework_growing_text *growing = piecework_growing_text_new(tokenizer, NULL, &error);
+  CHECK(growing && piecework_growing_text_ids(growing, &count) && count == 0 && piecework_growing_text_num_stable(growing) == 0);
+  CHECK(piecework_growing_text_append(growing, "to be", 5, &error) && GROWING_IS(growing, 1, 4, 5));
+  CHECK(piecework_growing_text_append(growing, "s [SE", 5, &error) && GROWING_IS(growing, 3, 4, 5, 6, 1, 1));
+  CHECK(piecework_growing_text_append(growing, "P]", 2, &error) && GROWING_IS(growing, 3, 4, 5, 6, 3));
+  CHECK(piecework_growing_text_append(growing, NULL, 0, &error) && GROWING_IS(growing, 3, 4, 5, 6, 3));
+  CHECK(piecework_growing_text_append(growing, " or", 3, &error) && GROWING_IS(growing, 4, 4, 5, 6, 3, 7));
+  piecework_growing_text_free(growing);
+
+  piecework_encode_options options = {.size = sizeof(options), .parse_special = PIECEWORK_PARSE_REFUSE, .invalid_utf8 = PIECEWORK_INVALID_REPLACE};
+  growing = piecework_growing_text_new(tokenizer, &options, &error);
+  CHECK(piecework_growing_text_append(growing, "\xFF [SEP", 6, &error));
+  CHECK(!piecework_growing_text_append(growing, "]", 1, &error));
+  expect(&error, PIECEWORK_ERROR_SPECIAL_TOKEN, "text", "[SEP]");
+  CHECK(piecework_growing_text_append(growing, " to", 3, &error) && GROWING_IS(growing, 2, 1, 1, 4));
+  piecework_growing_text_free(growing);
+}
+
+static bool chunk_is(piecework_chunk chunk, size_t start, size_t end, size_t num_tokens) {
+  return chunk.start == start && chunk.end == end && chunk.num_tokens == num_tokens;
+}
+
+static void divide(const piecework_tokenizer *tokenizer) {
+  static const char text[] = "\xF0\x9F\xA4\x97 to. be be\n\nbes not.";
+  const size_t len = sizeof(text) - 1, starts[] = {9, 6, 7};
+  piecework_chunk chunks[8];
+  piecework_chunk_options chunking = {.size = sizeof(chunking), .max_tokens = 6};
+  for (uint32_t unit = PIECEWORK_BYTES; unit <= PIECEWORK_UTF16; unit++) {
+    piecework_encode_options options = {.size = sizeof(options), .offset_unit = unit};
+    CHECK(piecework_chunk_text(tokenizer, text, len, &chunking, &options, chunks, 8, &error) == 3);
+    CHECK(chunk_is(chunks[0], 0, starts[unit], 5) && chunk_is(chunks[1], starts[unit], starts[unit] + 7, 4));
+    CHECK(chunk_is(chunks[2], starts[unit] + 7, starts[unit] + 15, 6));
+  }
+  piecework_encode_options bare = {.size = sizeof(bare), .add_special_tokens = PIECEWORK_NO};
+  chunking.unit = PIECEWORK_PARAGRAPH;
+  CHECK(piecework_chunk_text(tokenizer, text, len, &chunking, &bare, chunks, 8, &error) == 2 && chunk_is(chunks[0], 0, 16, 5));
+  chunking = (piecework_chunk_options){.size = sizeof(chunking), .max_tokens = 3, .overlap = 2, .unit = PIECEWORK_WORD};
+  CHECK(piecework_chunk_text(tokenizer, "to be or not", 12, &chunking, &bare, chunks, 8, &error) == 2);
+  CHECK(chunk_is(chunks[0], 0, 9, 3) && chunk_is(chunks[1], 3, 12, 3));
+  chunks[0].num_tokens = 77;
+  CHECK(piecework_chunk_text(tokenizer, "to be or not", 12, &chunking, &bare, chunks, 1, &error) == 2 && chunks[0].num_tokens == 77);
+  chunking.max_tokens = SIZE_MAX;
+  chunking.overlap = SIZE_MAX - 1;
+  CHECK(piecework_chunk_text(tokenizer, text, len, &chunking, NULL, chunks, 8, &error) == 1 && chunks[0].end == len);
+  CHECK(piecework_chunk_text(tokenizer, NULL, 0, &chunking, NULL, NULL, 0, &error) == 0);
+}
+
+static void fit(void) {
+  const piecework_message messages[] = {
+      {9, 0, PIECEWORK_SYSTEM}, {40, 0, PIECEWORK_USER}, {70, 0, PIECEWORK_ASSISTANT}, {5, 0, PIECEWORK_USER}, {6, 3, PIECEWORK_TOOL}, {20, 0, PIECEWORK_USER},
+  };
+  size_t kept[6];
+  CHECK(piecework_fit_messages(messages, 6, 150, kept, 6, &error) == 6 && kept[5] == 5);
+  CHECK(piecework_fit_messages(messages, 6, 149, kept, 6, &error) == 2 && kept[0] == 0 && kept[1] == 5);
+  CHECK(piecework_fit_messages(messages, 6, 29, NULL, 0, &error) == 2);
+  CHECK(piecework_fit_messages(messages, 4, 14, kept, 6, &error) == 2 && kept[1] == 3);
+  CHECK(piecework_fit_messages(messages, 1, SIZE_MAX, kept, 6, &error) == 1 && kept[0] == 0);
+}
+
 static void look_up(const piecework_tokenizer *tokenizer) {
   uint32_t id = 0;
   size_t len;
@@ -195,6 +263,9 @@ int main(int argc, char **argv) {
   encode_prompts(tokenizer);
   decode(tokenizer);
   stream();
+  grow(tokenizer);
+  divide(tokenizer);
+  fit();
   look_up(tokenizer);
   CHECK(!error);
   piecework_tokenizer_free(tokenizer);

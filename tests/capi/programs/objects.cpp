@@ -53,6 +53,20 @@ static void results(const piecework::Tokenizer &tokenizer) {
   piecework::DecodeStream stream = tokenizer.decode_stream({4});
   CHECK(stream.step(5) == " be" && stream.step(99).empty() && stream.finish().empty());
 
+  piecework::GrowingText growing = tokenizer.growing_text();
+  growing.append("to be");
+  growing.append("s to");
+  CHECK((Ids(growing.ids().begin(), growing.ids().end()) == Ids{4, 5, 6, 4}) && growing.num_stable() == 3);
+  auto chunking = piecework::options<piecework_chunk_options>();
+  chunking.max_tokens = 4;
+  std::vector<piecework_chunk> chunks = tokenizer.chunk_text("to be to be", chunking);
+  CHECK(chunks.size() == 2 && chunks[1].start == 6 && chunks[1].num_tokens == 4);
+  std::string lines;
+  for (int at = 0; at < 200; at++) lines += "be be\n";
+  CHECK(tokenizer.chunk_text(lines, chunking).size() == 200 && tokenizer.chunk_text("", chunking).empty());
+  std::vector<piecework_message> messages = {{5, 0, PIECEWORK_SYSTEM}, {7, 0, PIECEWORK_USER}, {3, 0, PIECEWORK_USER}};
+  CHECK((piecework::fit_messages(messages, 14) == std::vector<std::size_t>{0, 2}));
+
   auto truncation = piecework::options<piecework_truncation>();
   truncation.max_length = 3;
   piecework::Tokenizer cutting = tokenizer.with_truncation(&truncation);
@@ -68,6 +82,8 @@ static void errors(const piecework::Tokenizer &tokenizer) {
   CHECK(thrown([] { piecework::Tokenizer::from_file("missing"); }).kind == PIECEWORK_ERROR_FILE);
   CHECK(thrown([] { piecework::Tokenizer().count("to"); }).place == "tokenizer");
   CHECK(thrown([] { piecework::DecodeStream().step(1); }).place == "stream");
+  CHECK(thrown([] { piecework::GrowingText().append("to"); }).place == "growing" && piecework::GrowingText().ids().size() == 0);
+  CHECK(thrown([] { piecework::fit_messages({}, 1); }).place == "messages");
 }
 
 int main() {

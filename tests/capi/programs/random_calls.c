@@ -164,6 +164,43 @@ static void decode(const piecework_tokenizer *tokenizer) {
   free(used), free(ids), free(bytes);
 }
 
+static void spend(const piecework_tokenizer *tokenizer) {
+  piecework_encode_options used = options();
+  if (below(2)) used = (piecework_encode_options){.size = sizeof(used), .parse_special = below(5), .invalid_utf8 = below(2)};
+  piecework_growing_text *growing = piecework_growing_text_new(tokenizer, below(4) ? &used : NULL, &error);
+  check(growing);
+  size_t len, stable = 0;
+  for (uint32_t appends = growing ? below(5) : 0; appends > 0; appends--) {
+    piecework_str part = text();
+    check(piecework_growing_text_append(growing, part.data, part.len, &error));
+    drop(part);
+    CHECK(stable <= piecework_growing_text_num_stable(growing) && piecework_growing_text_ids(growing, &len));
+    stable = piecework_growing_text_num_stable(growing);
+    CHECK(stable <= len);
+  }
+  piecework_growing_text_free(growing);
+
+  piecework_str whole = text();
+  size_t capacity = below(6);
+  piecework_chunk *chunks = malloc(sizeof(piecework_chunk) * (capacity + 1));
+  piecework_chunk_options chunking = {.size = sizeof(chunking), .max_tokens = below(20) ? below(12) : SIZE_MAX, .overlap = below(4), .unit = below(4) ? below(4) : below(6)};
+  size_t count = piecework_chunk_text(tokenizer, whole.data, whole.len, below(20) ? &chunking : NULL, below(4) ? &used : NULL, chunks, capacity, &error);
+  for (size_t at = 0; count <= capacity && at < count; at++) CHECK(chunks[at].start < chunks[at].end && chunks[at].num_tokens <= chunking.max_tokens);
+  check(count != PIECEWORK_FAILED);
+  free(chunks);
+  drop(whole);
+
+  size_t messages = below(5), kept_capacity = below(6);
+  piecework_message *conversation = malloc(sizeof(piecework_message) * (messages + 1));
+  size_t *kept = malloc(sizeof(size_t) * (kept_capacity + 1));
+  for (size_t at = 0; at < messages; at++) conversation[at] = (piecework_message){below(9), below(3) ? 0 : below(5), below(30) ? below(4) : below(9)};
+  count = piecework_fit_messages(conversation, messages, below(20), kept, kept_capacity, &error);
+  for (size_t at = 0; count <= kept_capacity && at < count; at++) CHECK(kept[at] < messages);
+  check(count != PIECEWORK_FAILED);
+  free(conversation);
+  free(kept);
+}
+
 static void change_lengths(const piecework_tokenizer *tokenizer) {
   piecework_truncation truncation = {.max_length = below(20) ? below(6) : SIZE_MAX - below(6), .stride = below(3), .strategy = below(4), .side = below(3)};
   piecework_padding padding = {.pad_token = text(), .length = below(9), .multiple_of = below(4), .pad_id = below(12), .side = below(3)};
@@ -173,7 +210,7 @@ static void change_lengths(const piecework_tokenizer *tokenizer) {
   piecework_tokenizer *both = cutting ? piecework_with_padding(cutting, below(9) ? padded : NULL, &error) : NULL;
   if (cutting) check(both);
   piecework_tokenizer_free(cutting);
-  if (both) encode(both), encode_many(both);
+  if (both) encode(both), encode_many(both), spend(both);
   piecework_tokenizer_free(both);
   drop(padding.pad_token);
   free(cut), free(padded);
@@ -189,7 +226,7 @@ static void look_up(const piecework_tokenizer *tokenizer) {
   drop(token);
 }
 
-static void (*const calls[])(const piecework_tokenizer *) = {encode, encode_many, decode, change_lengths, look_up};
+static void (*const calls[])(const piecework_tokenizer *) = {encode, encode_many, decode, change_lengths, look_up, spend};
 enum { CALLS = sizeof(calls) / sizeof(*calls) };
 
 /* Return settings for what a file lacks, which most files refuse; `strings` are used in them. */

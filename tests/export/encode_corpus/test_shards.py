@@ -142,10 +142,10 @@ def cut_tokenizers() -> list[pw.Tokenizer]:
 
 
 def encoder_of(
-    tok: pw.Tokenizer, long_chars: int, piece_chars: int, **settings: Any
+    tok: pw.Tokenizer, long_chars: int, piece_bytes: int, **settings: Any
 ) -> LineEncoder:
     encoder = LineEncoder(tok, EncodeSettings(**settings), PLAIN)
-    encoder.long_chars, encoder.piece_chars = long_chars, piece_chars
+    encoder.long_chars, encoder.piece_bytes = long_chars, piece_bytes
     return encoder
 
 
@@ -202,7 +202,7 @@ def test_documents_are_not_cut_where_ids_could_change(
         tok.with_truncation(5),
         tok.with_added_tokens([pw.spec.AddedToken("hug a")]),
         tok.with_added_tokens([pw.spec.AddedToken("hug", rstrip=True)]),
-        pw.Tokenizer.train_from_iterator(lines, model="unigram", vocab_size=60),
+        pw.Tokenizer.train_from_iterator(lines, preset="t5", vocab_size=60),
         pw.Tokenizer.from_spec(dataclasses.replace(gpt2.spec, pre_tokenizer=bloom)),
     ]
     texts = ["hug a hug a", "a hugs hug"]

@@ -1,9 +1,10 @@
 //! Truncation that stops the work: a part of a text is encoded that is long enough for the ids that are kept, up to a cut
 //! where the ids of the part are those that it has in the whole text.
 //!
-//! A cut is at an ASCII space between two letters or digits. It is safe because no stage looks across it: no added token
-//! has a space after another character, the normalizer and the pre-tokenizer divide text at spaces whatever the
-//! neighbors are, and the model segments single words.
+//! A cut is at an ASCII space between two letters or digits; in pipelines that keep the spaces of the text, at one after any
+//! character that is no whitespace. It is safe because no stage looks across it: no added token has a space after another
+//! character, the normalizer and the pre-tokenizer divide text at spaces whatever the neighbors are, and the model segments
+//! single words.
 
 use memchr::{memchr, memrchr};
 
@@ -131,6 +132,8 @@ fn count_of(sizes: impl Iterator<Item = usize>, units: usize) -> usize {
 pub(super) struct Cuts {
     /// Where the text after a cut begins; `None` if its ids depend on the text before it.
     rest: Option<RestStart>,
+    /// The character after a cut may be any, and the one before it any that is visible.
+    beside_any: bool,
 }
 
 /// Where the text after a cut begins.
@@ -143,9 +146,20 @@ pub(super) enum RestStart {
 
 impl Cuts {
     /// Return the cuts of stages that divide text at spaces; `None` if an added token crosses one.
-    pub(super) fn of(rest: Option<RestStart>, added_tokens: &AddedTokens) -> Option<Self> {
-        let rest = rest.filter(|_| !added_tokens.strip_right());
-        added_tokens.divide_at_spaces().then_some(Self { rest })
+    ///
+    /// `beside_any`: the stages divide it at each space after a visible character.
+    pub(super) fn of(
+        rest: Option<RestStart>,
+        beside_any: bool,
+        added_tokens: &AddedTokens,
+    ) -> Option<Self> {
+        let keeps_rest = |rest: &RestStart| match rest {
+            RestStart::AtSpace => !added_tokens.strip_right(),
+            RestStart::AfterSpace => !added_tokens.strip_right() && !added_tokens.touch_spaces(),
+        };
+        let rest = rest.filter(keeps_rest);
+        let beside_any = beside_any && rest.is_some() && !added_tokens.match_normalized_spaces();
+        added_tokens.divide_at_spaces().then_some(Self { rest, beside_any })
     }
 
     /// Return whether the text before a cut can be dropped.
@@ -157,33 +171,60 @@ impl Cuts {
     /// if there is no cut.
     pub(super) fn span(self, text: impl Units, units: usize, side: Direction) -> Option<(usize, usize)> {
         match side {
-            Direction::Right => Some((0, first_cut(text, units)?)),
+            Direction::Right => Some((0, self.first(text, units)?)),
             Direction::Left => {
-                let cut = last_cut(text, text.len().checked_sub(units)?)?;
-                Some((cut + usize::from(self.rest? == RestStart::AfterSpace), text.len()))
+                let (_, rest) = self.last(text, text.len().checked_sub(units)?)?;
+                Some((rest, text.len()))
             }
         }
     }
-}
 
-/// Return the first cut at or after a unit.
-fn first_cut(text: impl Units, mut from: usize) -> Option<usize> {
-    loop {
-        let space = text.first_space(from)?;
-        if text.has_words_around(space) {
-            return Some(space);
+    /// Return the first cut at or after a unit.
+    fn first(self, text: impl Units, mut from: usize) -> Option<usize> {
+        loop {
+            let space = text.first_space(from)?;
+            if self.is_at(text, space) {
+                return Some(space);
+            }
+            from = space + 1;
         }
-        from = space + 1;
     }
-}
 
-/// Return the last cut before a unit.
-fn last_cut(text: impl Units, mut to: usize) -> Option<usize> {
-    loop {
-        to = text.last_space(to)?;
-        if text.has_words_around(to) {
-            return Some(to);
+    /// Return the last cut before a unit, and where the text after it begins; `None` if that depends on the text before it.
+    pub(super) fn last(self, text: impl Units, mut to: usize) -> Option<(usize, usize)> {
+        loop {
+            to = text.last_space(to)?;
+            if self.is_at(text, to) {
+                return Some((to, self.rest_at(to)?));
+            }
         }
+    }
+
+    /// Return where the text after a cut begins; `None` if that depends on the text before it.
+    fn rest_at(self, cut: usize) -> Option<usize> {
+        Some(cut + usize::from(self.rest? == RestStart::AfterSpace))
+    }
+
+    /// Divide a text into parts of at least `least` bytes, except the last, whose ids together are the ids of the text; `None`
+    /// if that depends on the text before each.
+    pub(super) fn parts(self, text: &str, least: usize) -> Option<Vec<&str>> {
+        let (mut parts, mut start) = (Vec::new(), self.rest_at(0).map(|_| 0)?);
+        while let Some(cut) = self.first(text, start + least.max(1)) {
+            parts.push(&text[start..cut]);
+            start = self.rest_at(cut)?;
+        }
+        parts.push(&text[start..]);
+        Some(parts)
+    }
+
+    /// Return whether a cut is at a space.
+    fn is_at(self, text: impl Units, space: usize) -> bool {
+        let (before, after) = text.neighbors(space);
+        let is = |neighbor: Option<char>, class: fn(char) -> bool| neighbor.is_some_and(class);
+        if self.beside_any {
+            return is(before, |c| !c.is_whitespace() && !c.is_control());
+        }
+        is(before, char::is_alphanumeric) && is(after, char::is_alphanumeric)
     }
 }
 
@@ -198,8 +239,8 @@ pub(super) trait Units: Copy {
     /// Return the last space before a unit.
     fn last_space(self, to: usize) -> Option<usize>;
 
-    /// Return whether letters or digits are on both sides of a space.
-    fn has_words_around(self, space: usize) -> bool;
+    /// Return the characters before and after a space.
+    fn neighbors(self, space: usize) -> (Option<char>, Option<char>);
 }
 
 impl Units for &str {
@@ -215,8 +256,8 @@ impl Units for &str {
         memrchr(b' ', &self.as_bytes()[..to])
     }
 
-    fn has_words_around(self, space: usize) -> bool {
-        are_words(self[..space].chars().next_back(), self[space + 1..].chars().next())
+    fn neighbors(self, space: usize) -> (Option<char>, Option<char>) {
+        (self[..space].chars().next_back(), self[space + 1..].chars().next())
     }
 }
 
@@ -233,9 +274,9 @@ impl<U: Copy + Into<u32>> Units for &[U] {
         self[..to].iter().rposition(is_space)
     }
 
-    fn has_words_around(self, space: usize) -> bool {
+    fn neighbors(self, space: usize) -> (Option<char>, Option<char>) {
         let char_of = |unit: &U| char::from_u32((*unit).into());
-        are_words(self[..space].last().and_then(char_of), self.get(space + 1).and_then(char_of))
+        (self[..space].last().and_then(char_of), self.get(space + 1).and_then(char_of))
     }
 }
 
@@ -243,16 +284,13 @@ fn is_space<U: Copy + Into<u32>>(unit: &U) -> bool {
     (*unit).into() == u32::from(' ')
 }
 
-fn are_words(before: Option<char>, after: Option<char>) -> bool {
-    before.is_some_and(char::is_alphanumeric) && after.is_some_and(char::is_alphanumeric)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const AFTER: Cuts = Cuts { rest: Some(RestStart::AfterSpace) };
-    const AT: Cuts = Cuts { rest: Some(RestStart::AtSpace) };
+    const AFTER: Cuts = Cuts { rest: Some(RestStart::AfterSpace), beside_any: false };
+    const AT: Cuts = Cuts { rest: Some(RestStart::AtSpace), beside_any: false };
+    const ANY: Cuts = Cuts { beside_any: true, ..AT };
 
     #[test]
     fn cuts_are_at_spaces_between_words() {
@@ -269,6 +307,9 @@ mod tests {
         assert_eq!(cut(AFTER, 2, Direction::Left), Some("d "));
         assert_eq!(cut(AFTER, 3, Direction::Left), Some("\u{436}1 d "));
         assert_eq!(cut(AT, 18, Direction::Left), None);
+        assert_eq!(cut(ANY, 3, Direction::Right), Some("a é,"));
+        assert_eq!(cut(ANY, 0, Direction::Left), Some(" "));
+        assert_eq!(cut(ANY, 8, Direction::Left), Some("  c\u{e9} \u{436}1 d "));
         for (units, side) in (0..20).flat_map(|units| [(units, Direction::Left), (units, Direction::Right)])
         {
             let span = AT.span(points.as_slice(), units, side);

@@ -118,7 +118,7 @@ impl Route {
                 Some(divides.then_some(RestStart::AtSpace)?)
             }
         };
-        Cuts::of(rest, &stages.added_tokens)
+        Cuts::of(rest, stages.splitter.divides_at_spaces_after_any(), &stages.added_tokens)
     }
 
     /// Return whether `offsets` can align ids with their text.

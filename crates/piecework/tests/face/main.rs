@@ -1,5 +1,6 @@
-//! The face of the crate: files, encodings, prompts, training.
+//! The face of the crate: files, encodings, prompts, budgets, training.
 
+mod budget;
 mod encoding;
 mod files;
 mod segments;

@@ -3,10 +3,16 @@
 //! ```text
 //! rows     the texts of a batch, and its columns
 //! prompts  texts in which special tokens need permission
+//! growing  a text that grows at its end
+//! chunks   parts of a text within a token budget
 //! ```
 
 #[cfg(test)]
 mod callers_law;
+mod chunks;
+mod growing;
+#[cfg(test)]
+mod growing_law;
 #[cfg(test)]
 mod interrupt_law;
 mod prompts;
@@ -18,6 +24,8 @@ mod tests;
 #[cfg(test)]
 mod truncation_law;
 
+pub use chunks::{Chunk, ChunkOptions, ChunkUnit, Place};
+pub use growing::GrowingIds;
 pub use prompts::Prompts;
 pub use rows::{BatchIds, ExtraColumns, Source, Spans, MAX_TEXT_BYTES};
 

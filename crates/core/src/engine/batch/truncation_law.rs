@@ -17,7 +17,7 @@ use crate::stages::added_tokens::Selector;
 
 /// Fixtures whose added tokens leave the text after them alone, so that it can be cut on the left; and such fixtures with an
 /// added token across a space, or with one that looks back from a space.
-static WITH_OTHER_TOKENS: LazyLock<Vec<Tokenizer>> = LazyLock::new(|| {
+pub(super) static WITH_OTHER_TOKENS: LazyLock<Vec<Tokenizer>> = LazyLock::new(|| {
     let across = AddedToken::special("b c", 5005);
     let looks_back = AddedToken { single_word: true, ..AddedToken::special(" a", 5006) };
     let with = |tokenizer: &Tokenizer, token: &Option<AddedToken>| {
@@ -28,6 +28,28 @@ static WITH_OTHER_TOKENS: LazyLock<Vec<Tokenizer>> = LazyLock::new(|| {
     };
     let tokens = [None, Some(across), None, Some(looks_back), None, None, None];
     FIXTURES.iter().zip(tokens.iter().cycle()).map(|(tokenizer, token)| with(tokenizer, token)).collect()
+});
+
+/// Fixtures with tokens that contain or touch each other, and that spaces begin.
+pub(super) static WITH_TOUCHING_TOKENS: LazyLock<Vec<Tokenizer>> = LazyLock::new(|| {
+    let plain = |content, id| AddedToken { special: false, ..AddedToken::special(content, id) };
+    let tokens = [
+        plain("<x>a", 5010),
+        plain("b<", 5011),
+        AddedToken { single_word: true, ..plain("c1", 5012) },
+        plain(" e", 5013),
+        plain("  ", 5014),
+        AddedToken { normalized: true, ..plain("   ", 5015) },
+    ];
+    let with = |(at, tokenizer): (usize, &Tokenizer)| {
+        let mut spec = tokenizer.spec();
+        spec.added_tokens.iter_mut().for_each(|token| (token.lstrip, token.rstrip) = (false, false));
+        let is_chosen = |bit: usize| (at + 1) >> (bit % 4) & 1 == 1;
+        let chosen = tokens.iter().enumerate().filter(|&(bit, _)| is_chosen(bit));
+        spec.added_tokens.extend(chosen.map(|(_, token)| token.clone()));
+        Tokenizer::compile(spec).unwrap()
+    };
+    FIXTURES.iter().enumerate().map(with).collect()
 });
 
 fn any_truncation() -> impl Strategy<Value = Truncation> {
@@ -146,7 +168,7 @@ proptest! {
         truncation in any_truncation(),
         add_special_tokens in any::<bool>(),
     ) {
-        for tokenizer in FIXTURES.iter().chain(WITH_OTHER_TOKENS.iter()) {
+        for tokenizer in FIXTURES.iter().chain(WITH_OTHER_TOKENS.iter()).chain(WITH_TOUCHING_TOKENS.iter()) {
             check(tokenizer, &texts, &truncation, add_special_tokens);
         }
     }

@@ -19,6 +19,7 @@ pub struct AddedTokens {
     normalized_forms: HashMap<u32, String>,
     raw: Option<Matcher>,
     normalized: Option<Matcher>,
+    has_single_words: bool,
 }
 
 /// The added tokens to match in text, and where.
@@ -149,6 +150,7 @@ impl AddedTokens {
             normalized_forms,
             raw: Matcher::compile(raw)?,
             normalized: Matcher::compile(normalized)?,
+            has_single_words: tokens.iter().any(|token| token.single_word),
             tokens: by_id.into_iter().map(|(_, token)| token.clone()).collect(),
         })
     }
@@ -175,15 +177,60 @@ impl AddedTokens {
         self.normalized.is_some()
     }
 
+    /// Return the text that is searched for a token.
+    fn form<'t>(&'t self, token: &'t AddedToken) -> &'t str {
+        self.normalized_form(token.id).unwrap_or(&token.content)
+    }
+
     /// Return whether text can be divided before a space that follows a letter or digit: the tokens of the part before it
     /// are those of the text, and so are those of the other part unless [`Self::strip_right`].
     pub(crate) fn divide_at_spaces(&self) -> bool {
         let crosses = |form: &str| form.trim_start_matches(' ').contains(' ');
         self.tokens.iter().all(|token| {
-            let form = self.normalized_form(token.id).unwrap_or(&token.content);
-            let looks_back = token.single_word && form.starts_with(' ');
-            !crosses(&token.content) && !crosses(form) && !looks_back
+            let looks_back = token.single_word && self.form(token).starts_with(' ');
+            !crosses(&token.content) && !crosses(self.form(token)) && !looks_back
         })
+    }
+
+    /// Return whether a token can be next to a space between two letters or digits, or contain it.
+    pub(crate) fn touch_spaces(&self) -> bool {
+        self.tokens.iter().any(|token| {
+            let form = self.form(token);
+            form.ends_with(char::is_alphanumeric)
+                || form.starts_with(|c: char| c == ' ' || c.is_alphanumeric())
+        })
+    }
+
+    /// Return whether a token that is matched in normalized text is spaces only.
+    pub(crate) fn match_normalized_spaces(&self) -> bool {
+        let is_spaces = |token: &AddedToken| self.form(token).trim_matches(' ').is_empty();
+        self.tokens.iter().any(|token| token.normalized && is_spaces(token))
+    }
+
+    /// Return where the last token of a raw text begins that no text after it can change, neither the token nor the ids
+    /// before it; 0 without one.
+    ///
+    /// These tokens match whatever their neighbors are. A longer token can replace one until the text is as long.
+    pub(crate) fn last_final(&self, text: &str, selector: &Selector) -> usize {
+        let Some(matcher) = &self.raw else { return 0 };
+        let is_final = |segment: Segment| match segment {
+            Segment::Token(id, start, end) if start + matcher.longest <= text.len() => {
+                let token = self.tokens.binary_search_by_key(&id, |token| token.id);
+                token
+                    .is_ok_and(|at| self.is_context_free(&self.tokens[at], &text[start..end]))
+                    .then_some(start)
+            }
+            _ => None,
+        };
+        self.raw_segments(text, selector).filter_map(is_final).last().unwrap_or(0)
+    }
+
+    /// Return whether a match is the content of its token, which neither depends on its neighbors nor changes the token before
+    /// it.
+    fn is_context_free(&self, token: &AddedToken, matched: &str) -> bool {
+        let depends = token.lstrip || token.rstrip || token.single_word;
+        let changes = self.has_single_words && matched.starts_with(regex_syntax::is_word_character);
+        !depends && !changes && matched == token.content
     }
 
     /// Return whether a token includes the whitespace after it.
@@ -366,6 +413,8 @@ mod tests;
 pub(super) struct Matcher {
     automaton: AhoCorasick,
     token_forms: Vec<TokenForm>,
+    /// The bytes of the longest form.
+    longest: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -396,8 +445,9 @@ impl Matcher {
             (0..forms.len()).filter(|&i| forms.get(i + 1).is_none_or(|f| f.0 != forms[i].0));
         let searched: Vec<usize> = last_of_equals.collect();
         let automaton = automaton(searched.iter().map(|&i| forms[i].0.as_bytes()))?;
+        let longest = forms.iter().map(|(form, _)| form.len()).max().unwrap_or(0);
         // The forms of the automaton come first, in the order of its pattern ids.
-        Ok(Some(Self { automaton, token_forms: renumbered(&token_forms, &searched) }))
+        Ok(Some(Self { automaton, token_forms: renumbered(&token_forms, &searched), longest }))
     }
 
     /// Return the leftmost, then longest match from byte `from` on, among those for whose token, start

@@ -79,6 +79,16 @@ impl Normalizer {
         }
     }
 
+    /// Return whether the whitespace before a character is that of the raw text: nothing between visible characters is
+    /// dropped, and none becomes whitespace at its end.
+    pub(crate) fn keeps_spaces(&self) -> bool {
+        match self {
+            Self::Identity | Self::Form(_) | Self::Lowercase => true,
+            Self::Sequence(sequence) => sequence.stages().iter().all(Self::keeps_spaces),
+            _ => false,
+        }
+    }
+
     fn boundaries(&self) -> Boundaries {
         match self {
             // Marks never compose with ASCII whitespace and are never ordered across it.

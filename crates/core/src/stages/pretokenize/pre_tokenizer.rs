@@ -105,6 +105,11 @@ impl PreTokenizer {
             }
         }
     }
+
+    /// Return whether the only stage removes all whitespace.
+    pub(crate) fn removes_whitespace(&self) -> bool {
+        matches!(self, Self::Classes { removed: Some(class), .. } if class.has(Class::WHITESPACE))
+    }
 }
 
 impl PreTokenizerStages {

@@ -73,6 +73,13 @@ impl Splitter {
         self.normalizer.divides_at_spaces() && self.pre_tokenizer.divides_at_spaces()
     }
 
+    /// Return whether text can be divided before a space that follows any visible character, too: the normalizer neither adds
+    /// nor drops characters before a space, or all whitespace is removed.
+    pub(crate) fn divides_at_spaces_after_any(&self) -> bool {
+        self.divides_at_spaces()
+            && (self.normalizer.keeps_spaces() || self.pre_tokenizer.removes_whitespace())
+    }
+
     /// Return whether words are spans of the raw text: [`Self::run_raw`] emits their bytes, [`Self::run`] their printable
     /// characters.
     #[must_use]
