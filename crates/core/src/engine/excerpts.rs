@@ -307,6 +307,9 @@ mod tests {
         assert_eq!(cut(AFTER, 2, Direction::Left), Some("d "));
         assert_eq!(cut(AFTER, 3, Direction::Left), Some("\u{436}1 d "));
         assert_eq!(cut(AT, 18, Direction::Left), None);
+        assert_eq!(AT.parts("a b, c d", 1), Some(vec!["a", " b, c", " d"]));
+        assert_eq!(AFTER.parts("a bb c", 2), Some(vec!["a bb", "c"]));
+        assert_eq!(Cuts { rest: None, ..ANY }.parts("a b", 1), None);
         assert_eq!(cut(ANY, 3, Direction::Right), Some("a é,"));
         assert_eq!(cut(ANY, 0, Direction::Left), Some(" "));
         assert_eq!(cut(ANY, 8, Direction::Left), Some("  c\u{e9} \u{436}1 d "));
