@@ -158,8 +158,9 @@ impl Cuts {
             RestStart::AfterSpace => !added_tokens.strip_right() && !added_tokens.touch_spaces(),
         };
         let rest = rest.filter(keeps_rest);
-        let beside_any = beside_any && rest.is_some() && !added_tokens.match_normalized_spaces();
-        added_tokens.divide_at_spaces().then_some(Self { rest, beside_any })
+        let beside_any = beside_any && rest.is_some();
+        let divide = added_tokens.divide_at_spaces() && !added_tokens.match_normalized_spaces();
+        divide.then_some(Self { rest, beside_any })
     }
 
     /// Return whether the text before a cut can be dropped.
