@@ -158,8 +158,9 @@ impl Cuts {
             RestStart::AfterSpace => !added_tokens.strip_right() && !added_tokens.touch_spaces(),
         };
         let rest = rest.filter(keeps_rest);
-        let beside_any = beside_any && rest.is_some() && !added_tokens.match_normalized_spaces();
-        added_tokens.divide_at_spaces().then_some(Self { rest, beside_any })
+        let beside_any = beside_any && rest.is_some();
+        let divide = added_tokens.divide_at_spaces() && !added_tokens.match_normalized_spaces();
+        divide.then_some(Self { rest, beside_any })
     }
 
     /// Return whether the text before a cut can be dropped.
@@ -307,6 +308,9 @@ mod tests {
         assert_eq!(cut(AFTER, 2, Direction::Left), Some("d "));
         assert_eq!(cut(AFTER, 3, Direction::Left), Some("\u{436}1 d "));
         assert_eq!(cut(AT, 18, Direction::Left), None);
+        assert_eq!(AT.parts("a b, c d", 1), Some(vec!["a", " b, c", " d"]));
+        assert_eq!(AFTER.parts("a bb c", 2), Some(vec!["a bb", "c"]));
+        assert_eq!(Cuts { rest: None, ..ANY }.parts("a b", 1), None);
         assert_eq!(cut(ANY, 3, Direction::Right), Some("a é,"));
         assert_eq!(cut(ANY, 0, Direction::Left), Some(" "));
         assert_eq!(cut(ANY, 8, Direction::Left), Some("  c\u{e9} \u{436}1 d "));

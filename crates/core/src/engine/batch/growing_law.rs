@@ -37,6 +37,10 @@ fn check(tokenizer: &Tokenizer, parts: &[String], parse_special: &Selector) {
         stable.extend_from_slice(&found.ids[..found.num_stable]);
         rest.drain(..found.rest);
     }
+    let ids = |text: &str| plain.ids(Input::Text(text).into(), options, <[u32]>::to_vec).unwrap();
+    if let Some(parts) = tokenizer.parts(&whole, parts.len()) {
+        assert_eq!(parts.into_iter().flat_map(ids).collect::<Vec<_>>(), ids(&whole), "{whole:?}");
+    }
 }
 
 /// The number of cases, each of one text for every fixture.
