@@ -8,17 +8,37 @@
 //! Entries only grow, so a pair never returns to a position that it left: when `starts_pair` returns false
 //! for a pair and a position, it does so from then on.
 
+use std::ops::Range;
+
 use piecework_kernels::level::prefetch_read;
 
+use crate::count::Counts;
 use crate::memory::reserve;
+use crate::thread_team::ThreadTeam;
 use piecework_core::error::{Error, ErrorKind};
 
 /// The cell between two words.
 const SEPARATOR: u32 = u32::MAX;
 /// The bit of a cell inside an entry; the other bits of the second and the last cell are the entry's width.
 const INNER: u32 = 1 << 31;
+/// The cells of words that a thread visits at once.
+pub(super) const PART_CELLS: usize = if cfg!(test) { 4 } else { 1 << 15 };
 /// Cells in a block.
 const BLOCK: usize = 16;
+
+/// The words that are segmented before they are appended.
+const SEGMENTED_WORDS: usize = if cfg!(test) { 3 } else { 1 << 16 };
+/// The words that a thread segments at once.
+const PART_WORDS: usize = if cfg!(test) { 2 } else { 1 << 10 };
+
+/// The segmented parts of some words, whose pairs do not cross the ends of a part.
+#[derive(Default)]
+pub(crate) struct SegmentedParts {
+    entries: Vec<u32>,
+    /// The end of each part, and the number of its word.
+    ends: Vec<(usize, usize)>,
+    word: usize,
+}
 
 /// Words as sequences of entries, with their counts.
 pub(crate) struct PackedWords {
@@ -30,6 +50,14 @@ pub(crate) struct PackedWords {
     ends: Vec<u32>,
     /// The words after these are measured only: their pairs do not count.
     counted: usize,
+}
+
+impl SegmentedParts {
+    /// Append a part of the current word.
+    pub(crate) fn push(&mut self, entries: impl Iterator<Item = u32>) {
+        self.entries.extend(entries);
+        self.ends.push((self.entries.len(), self.word));
+    }
 }
 
 impl PackedWords {
@@ -48,6 +76,42 @@ impl PackedWords {
         reserve(&mut empty.separators, cells.div_ceil(BLOCK))?;
         empty.cells.push(SEPARATOR);
         Ok(empty)
+    }
+
+    /// Segment the words of counts by several threads; `segment` gets the state of a thread.
+    pub(crate) fn segmented<S: Send>(
+        counts: &Counts,
+        chars: usize,
+        state: impl Fn() -> S + Sync,
+        segment: impl Fn(&mut S, &str, &mut SegmentedParts) -> Result<(), Error> + Sync,
+        team: &mut ThreadTeam<'_, '_>,
+    ) -> Result<Self, Error> {
+        let mut words = Self::with_capacity(chars, counts.len())?;
+        let state = || (state(), Vec::new());
+        for start in (0..counts.len()).step_by(SEGMENTED_WORDS) {
+            let number = SEGMENTED_WORDS.min(counts.len() - start);
+            let segmented = team.run_parts(number, PART_WORDS, state, |(state, done), part, range| {
+                let mut parts = SegmentedParts::default();
+                let outcome = range.map(|word| start + word).try_for_each(|word| {
+                    parts.word = word;
+                    segment(state, counts.word(word), &mut parts)
+                });
+                done.push((part, outcome.map(|()| parts)));
+            })?;
+            let mut segmented: Vec<_> = segmented.into_iter().flat_map(|(_, parts)| parts).collect();
+            segmented.sort_unstable_by_key(|&(part, _)| part);
+            segmented.into_iter().try_for_each(|(_, parts)| words.append(&parts?, counts))?;
+        }
+        words.numbered()
+    }
+
+    fn append(&mut self, parts: &SegmentedParts, counts: &Counts) -> Result<(), Error> {
+        let mut start = 0;
+        for &(end, word) in &parts.ends {
+            self.push(parts.entries[start..end].iter().copied(), counts.counts()[word])?;
+            start = end;
+        }
+        Ok(())
     }
 
     /// Append a word, or a part of one, as a sequence of entries; each takes one cell, whatever its length.
@@ -179,23 +243,23 @@ impl PackedWords {
         }
     }
 
-    /// Visit each pair: left entry, right entry, position, and the count of its word, 0 if its pairs do not count.
-    pub(super) fn visit_pairs(
-        &self,
-        mut visit: impl FnMut(u32, u32, u32, u64) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let (mut at, mut word) = (1, 0);
-        while word < self.counts.len() {
-            let next = self.next(at) as usize;
-            if self.cells[next] == SEPARATOR {
-                (at, word) = (next as u32 + 1, word + 1);
-                continue;
-            }
+    /// Visit each pair of the words that begin in a range of cells: left entry, right entry, position, and the count of
+    /// its word, 0 if its pairs do not count.
+    pub(super) fn visit_pairs(&self, cells: Range<usize>, mut visit: impl FnMut(u32, u32, u32, u64)) {
+        let start = cells.start.max(1);
+        let separators = &self.cells[start - 1..cells.end.max(start) - 1];
+        let Some(before) = separators.iter().position(|&cell| cell == SEPARATOR) else { return };
+        let mut at = (start + before) as u32;
+        let mut word = self.word_at(at);
+        while (at as usize) < cells.end && word < self.counts.len() {
             let count = if word < self.counted { self.counts[word] } else { 0 };
-            visit(self.cells[at as usize], self.cells[next], at, count)?;
-            at = next as u32;
+            let mut next = self.next(at);
+            while self.cells[next as usize] != SEPARATOR {
+                visit(self.cells[at as usize], self.cells[next as usize], at, count);
+                (at, next) = (next, self.next(next));
+            }
+            (at, word) = (next + 1, word + 1);
         }
-        Ok(())
     }
 
     /// Prefetch the cells at `positions`, and what finds their words.

@@ -16,7 +16,7 @@
 use foldhash::{fast::RandomState, HashSet};
 use hashbrown::HashMap;
 
-use super::frequent_pairs::{count_frequent, key, parts};
+use super::frequent_pairs::{count_frequent, key, parts, CandidatePairCount};
 use super::packed_words::PackedWords;
 use super::pair_merge::{MergedPositions, NeighbourChange, NeighbourChanges, PairMerge, Side};
 use super::pair_table::PairTable;
@@ -26,6 +26,7 @@ use crate::entries::Entries;
 use crate::memory::check_available;
 use crate::progress::Progress;
 use crate::resume::{wrong_merge, EarlierMerges};
+use crate::thread_team::ThreadTeam;
 use crate::{Learned, Merge, StepLog};
 use piecework_core::error::Error;
 
@@ -176,15 +177,17 @@ impl MergeState {
         let replayed = self.replayed.as_ref();
         let is_replayed = |pair: u64| replayed.is_none_or(|pairs| pairs.contains(&pair));
         let floor = |largest| floor(largest).max(1);
-        let (mut frequent, floor) = count_frequent(&self.words, floor, is_replayed, progress)?;
+        let mut team = ThreadTeam::new(self.settings.num_threads, progress);
+        let (mut frequent, floor) = count_frequent(&self.words, floor, is_replayed, &mut team)?;
         self.floor = floor;
-        frequent.retain(|&pair, found| {
+        let is_tracked = |&pair: &u64, found: &mut CandidatePairCount| {
             let (left, right) = parts(pair);
             found.count >= self.floor
                 && self.is_allowed(left, right)
                 && !self.limits.exclude(&self.entries, left, right)
-        });
-        self.pairs = PairTable::of(frequent, &self.words, progress)?;
+        };
+        frequent.iter_mut().for_each(|part| part.retain(is_tracked));
+        self.pairs = PairTable::of(frequent, &self.words, &mut team)?;
         (0..self.pairs.len() as u32).for_each(|pair| self.recount_doubled(pair));
         match &mut self.sources {
             Some(sources) => sources.counts.recount(&self.words, &self.pairs, progress),

@@ -24,6 +24,7 @@ fn run(names: &[&str], rows: &[(&[u32], u64)], vocab_size: usize) -> Learned {
         ties: Ties::LowestIds,
         min_frequency: 1,
         max_token_length: None,
+        num_threads: 2,
     };
     let call = &mut |_, _| ControlFlow::Continue(());
     let mut progress = Progress::start(vocab_size, call).expect("a start");
