@@ -28,6 +28,11 @@ impl<'w, 'p> ThreadTeam<'w, 'p> {
         ThreadTeam { threads: self.threads.min(threads), progress: self.progress }
     }
 
+    /// Add units of work.
+    pub(super) fn advance(&mut self, work: usize) -> Result<(), Error> {
+        self.progress.advance(work)
+    }
+
     /// Return the most threads that work.
     pub(super) fn threads(&self) -> usize {
         self.threads

@@ -3,12 +3,16 @@
 //! An entry is stored in the cell of its first character. Its second and its last cell store its width, so
 //! both neighbours are one step away, whatever the length of the word. Separators enclose the words. The
 //! word of a cell is the number of separators before its block of sixteen cells (one cache line), plus those
-//! within the block.
+//! within the block, which a mask has.
+//!
+//! Cells are atomic, so that threads can merge a pair in different words at the same time. Each word is read and
+//! written by one thread at a time, so no order of memory is needed.
 //!
 //! Entries only grow, so a pair never returns to a position that it left: when `starts_pair` returns false
 //! for a pair and a position, it does so from then on.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use piecework_kernels::level::prefetch_read;
 
@@ -42,10 +46,10 @@ pub(crate) struct SegmentedParts {
 
 /// Words as sequences of entries, with their counts.
 pub(crate) struct PackedWords {
-    cells: Vec<u32>,
+    cells: Vec<AtomicU32>,
     counts: Vec<u64>,
-    /// By block: the number of separators before it.
-    separators: Vec<u32>,
+    /// By block: the number of separators before it, and the mask of those within it.
+    separators: Vec<(u32, u16)>,
     /// By source: the end of its cells.
     ends: Vec<u32>,
     /// The words after these are measured only: their pairs do not count.
@@ -74,7 +78,7 @@ impl PackedWords {
         reserve(&mut empty.cells, cells)?;
         reserve(&mut empty.counts, words)?;
         reserve(&mut empty.separators, cells.div_ceil(BLOCK))?;
-        empty.cells.push(SEPARATOR);
+        empty.cells.push(AtomicU32::new(SEPARATOR));
         Ok(empty)
     }
 
@@ -117,11 +121,11 @@ impl PackedWords {
     /// Append a word, or a part of one, as a sequence of entries; each takes one cell, whatever its length.
     pub(crate) fn push(&mut self, entries: impl Iterator<Item = u32>, count: u64) -> Result<(), Error> {
         let before = self.cells.len();
-        self.cells.extend(entries);
+        self.cells.extend(entries.map(AtomicU32::new));
         if self.cells.len() == before {
             return Ok(());
         }
-        self.cells.push(SEPARATOR);
+        self.cells.push(AtomicU32::new(SEPARATOR));
         self.counts.push(count);
         if self.cells.len() < INNER as usize {
             return Ok(());
@@ -147,11 +151,13 @@ impl PackedWords {
         let padding = self.cells.len().next_multiple_of(BLOCK) - self.cells.len();
         reserve(&mut self.cells, padding)?;
         reserve(&mut self.separators, self.cells.len().div_ceil(BLOCK))?;
-        self.cells.resize(self.cells.len().next_multiple_of(BLOCK), SEPARATOR);
+        self.cells.resize_with(self.cells.len().next_multiple_of(BLOCK), || AtomicU32::new(SEPARATOR));
         let mut before = 0;
-        for block in self.cells.chunks(BLOCK) {
-            self.separators.push(before);
-            before += block.iter().filter(|&&cell| cell == SEPARATOR).count() as u32;
+        for block in self.cells.chunks_mut(BLOCK) {
+            let within = block.iter_mut().map(|cell| u16::from(*cell.get_mut() == SEPARATOR));
+            let mask = within.rev().fold(0, |mask, bit| mask << 1 | bit);
+            self.separators.push((before, mask));
+            before += mask.count_ones();
         }
         Ok(self)
     }
@@ -196,7 +202,7 @@ impl PackedWords {
             while at >= self.ends[source] {
                 source += 1;
             }
-            while self.cells[at as usize] != SEPARATOR {
+            while self.cell(at) != SEPARATOR {
                 lengths[source] += count;
                 at = self.next(at);
             }
@@ -210,8 +216,8 @@ impl PackedWords {
         let (mut at, mut entries) = (1, Vec::new());
         for &count in &self.counts {
             entries.clear();
-            while self.cells[at as usize] != SEPARATOR {
-                entries.push(self.cells[at as usize]);
+            while self.cell(at) != SEPARATOR {
+                entries.push(self.cell(at));
                 at = self.next(at);
             }
             at += 1;
@@ -227,9 +233,9 @@ impl PackedWords {
         let (mut at, mut word) = (1, 0);
         while word < self.counts.len() {
             let next = self.next(at);
-            visit(self.cells[at as usize], next - at, self.counts[word])?;
+            visit(self.cell(at), next - at, self.counts[word])?;
             at = next;
-            if self.cells[at as usize] == SEPARATOR {
+            if self.cell(at) == SEPARATOR {
                 (at, word) = (at + 1, word + 1);
             }
         }
@@ -238,7 +244,9 @@ impl PackedWords {
 
     /// Visit the positions of an entry, ascending.
     pub(super) fn visit_positions(&self, entry: u32, mut visit: impl FnMut(u32)) {
-        for (position, _) in self.cells.iter().enumerate().filter(|&(_, &cell)| cell == entry) {
+        for (position, _) in
+            self.cells.iter().enumerate().filter(|(_, cell)| cell.load(Ordering::Relaxed) == entry)
+        {
             visit(position as u32);
         }
     }
@@ -247,15 +255,15 @@ impl PackedWords {
     /// its word, 0 if its pairs do not count.
     pub(super) fn visit_pairs(&self, cells: Range<usize>, mut visit: impl FnMut(u32, u32, u32, u64)) {
         let start = cells.start.max(1);
-        let separators = &self.cells[start - 1..cells.end.max(start) - 1];
-        let Some(before) = separators.iter().position(|&cell| cell == SEPARATOR) else { return };
-        let mut at = (start + before) as u32;
+        let is_end = |&at: &usize| self.cell(at as u32 - 1) == SEPARATOR;
+        let Some(first) = (start..cells.end).find(is_end) else { return };
+        let mut at = first as u32;
         let mut word = self.word_at(at);
         while (at as usize) < cells.end && word < self.counts.len() {
             let count = if word < self.counted { self.counts[word] } else { 0 };
             let mut next = self.next(at);
-            while self.cells[next as usize] != SEPARATOR {
-                visit(self.cells[at as usize], self.cells[next as usize], at, count);
+            while self.cell(next) != SEPARATOR {
+                visit(self.cell(at), self.cell(next), at, count);
                 (at, next) = (next, self.next(next));
             }
             (at, word) = (next + 1, word + 1);
@@ -297,41 +305,46 @@ impl PackedWords {
     /// Return the number of the word at a position.
     #[inline]
     fn word_at(&self, position: u32) -> usize {
-        let (block, within) = (position as usize / BLOCK, position as usize % BLOCK);
-        let cells = &self.cells[block * BLOCK..(block + 1) * BLOCK];
-        let before =
-            cells.iter().enumerate().map(|(at, &cell)| u32::from(cell == SEPARATOR && at < within));
-        (self.separators[block] + before.sum::<u32>() - 1) as usize
+        let (before, mask) = self.separators[position as usize / BLOCK];
+        let within = mask & ((1 << (position as usize % BLOCK)) - 1);
+        (before + within.count_ones() - 1) as usize
+    }
+
+    /// Return the number of the ascending positions before the first word that begins after position number `at`.
+    pub(super) fn word_end(&self, positions: &[u32], at: usize) -> usize {
+        let Some(&last) = at.checked_sub(1).and_then(|last| positions.get(last)) else { return at };
+        let word = self.word_at(last);
+        at + positions[at..].partition_point(|&position| self.word_at(position) == word)
     }
 
     /// Return whether `left` starts at `position` and `right` follows it.
     #[inline]
     pub(super) fn starts_pair(&self, position: u32, left: u32, right: u32) -> bool {
-        self.cells[position as usize] == left && self.cells[self.next(position) as usize] == right
+        self.cell(position) == left && self.cell(self.next(position)) == right
     }
 
     /// Return the entry before `position` and its position, unless a word starts at `position`.
     #[inline]
     pub(super) fn before(&self, position: u32) -> Option<(u32, u32)> {
-        let last = self.cells[position as usize - 1];
+        let last = self.cell(position - 1);
         if last == SEPARATOR {
             return None;
         }
         let width = if last & INNER == 0 { 1 } else { last & !INNER };
         let start = position - width;
-        Some((self.cells[start as usize], start))
+        Some((self.cell(start), start))
     }
 
     /// Return the entry after the one at `position`, unless that ends its word.
     #[inline]
     pub(super) fn after(&self, position: u32) -> Option<u32> {
-        let after = self.cells[self.next(position) as usize];
+        let after = self.cell(self.next(position));
         (after != SEPARATOR).then_some(after)
     }
 
     /// Count the consecutive occurrences of an entry that end at `position`.
     pub(super) fn run_to_left(&self, position: u32) -> u64 {
-        let (entry, mut start, mut length) = (self.cells[position as usize], position, 1);
+        let (entry, mut start, mut length) = (self.cell(position), position, 1);
         while let Some((_, before)) = self.before(start).filter(|&(before, _)| before == entry) {
             (start, length) = (before, length + 1);
         }
@@ -341,9 +354,9 @@ impl PackedWords {
     /// Count the consecutive occurrences of an entry that start after the entry at `position`.
     pub(super) fn run_to_right(&self, position: u32) -> u64 {
         let mut position = self.next(position);
-        let entry = self.cells[position as usize];
+        let entry = self.cell(position);
         let mut length = 0;
-        while self.cells[position as usize] == entry {
+        while self.cell(position) == entry {
             length += 1;
             position = self.next(position);
         }
@@ -352,20 +365,24 @@ impl PackedWords {
 
     /// Replace the pair that starts at `position` by one entry.
     #[inline]
-    pub(super) fn merge(&mut self, position: u32, merged: u32) {
+    pub(super) fn merge(&self, position: u32, merged: u32) {
         let middle = self.next(position);
         let end = self.next(middle);
         let width = INNER | (end - position);
-        self.cells[middle as usize] = INNER;
-        self.cells[position as usize] = merged;
-        self.cells[position as usize + 1] = width;
-        self.cells[end as usize - 1] = width;
+        for (at, cell) in [(middle, INNER), (position, merged), (position + 1, width), (end - 1, width)] {
+            self.cells[at as usize].store(cell, Ordering::Relaxed);
+        }
+    }
+
+    #[inline]
+    fn cell(&self, at: u32) -> u32 {
+        self.cells[at as usize].load(Ordering::Relaxed)
     }
 
     /// Return the position after the entry at `position`.
     #[inline]
     pub(super) fn next(&self, position: u32) -> u32 {
-        let second = self.cells[position as usize + 1];
+        let second = self.cell(position + 1);
         if second & INNER == 0 || second == SEPARATOR {
             position + 1
         } else {

@@ -57,7 +57,6 @@ pub struct MergeSettings {
     /// The most characters of an entry, prefix and suffix not counted.
     pub max_token_length: Option<usize>,
     /// The number of threads, which changes no result; 0 means 1.
-    #[serde(default)]
     pub num_threads: usize,
 }
 

@@ -64,6 +64,8 @@ pub(super) struct MergeState {
     /// Pairs that the last merge gave new positions.
     pub(super) gained: Vec<u32>,
     changes: NeighbourChanges,
+    /// The memory of the changes that threads record.
+    spare_changes: Vec<NeighbourChanges>,
     /// The counts by source and whose turn it is, if merges are chosen for sources.
     pub(super) sources: Option<Sources>,
     /// While merges of an earlier run are applied: their pairs, which alone are tracked.
@@ -98,6 +100,7 @@ impl MergeState {
             report: |_, _, _| {},
             gained: Vec::new(),
             changes: NeighbourChanges::default(),
+            spare_changes: Vec::new(),
             sources,
             replayed: None,
             floor: 0,
@@ -318,14 +321,15 @@ impl MergeState {
         positions: &[u32],
         progress: &mut Progress<'_>,
     ) -> Result<MergedPositions, Error> {
+        let mut team = ThreadTeam::new(self.settings.num_threads, progress);
         let (mut start, mut all) = (0, MergedPositions::default());
         for source in 0..self.words.sources() {
             let end = self.words.before_end_of(source, positions);
             if start == end {
                 continue;
             }
-            let merged =
-                pair.apply(&mut self.words, &positions[start..end], &mut self.changes, progress)?;
+            let Self { words, changes, spare_changes, .. } = self;
+            let merged = pair.apply(words, &positions[start..end], changes, spare_changes, &mut team)?;
             let counts = self.sources.as_mut().is_none_or(|sources| sources.shorten(source, merged.count));
             self.changes.end_source(source as u32, counts);
             all += merged;
