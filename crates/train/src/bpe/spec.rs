@@ -39,6 +39,7 @@ pub struct BpeTrainSpec {
     /// When entries begin to cross spaces; only for counts of sequences of words.
     pub superwords: Option<SuperwordSpec>,
     /// The number of threads, which changes no result; 0 means 1.
+    #[serde(default)]
     pub num_threads: usize,
 }
 

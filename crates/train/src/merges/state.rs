@@ -413,19 +413,18 @@ impl MergeState {
         }
         let total = self.changes.total(number);
         let gained = total.gained.saturating_sub(total.remerged);
-        if gained == 0 || !self.is_allowed(left, right) {
+        // A pair of a new entry has no other occurrences. With a floor of 1, an untracked pair has none but in parallel
+        // texts, whose pairs do not count.
+        let may_have_more = !is_new && (self.floor > 1 || self.words.has_uncounted());
+        let is_rare = gained == 0 || (gained < self.floor && !may_have_more);
+        if is_rare || !self.is_allowed(left, right) {
             return Ok(None);
         }
         if self.replayed.as_ref().is_some_and(|pairs| !pairs.contains(&key(left, right))) {
             return Ok(None);
         }
-        if !is_new && (self.floor > 1 || self.words.has_uncounted()) {
+        if may_have_more {
             *has_unknown = true;
-            return Ok(None);
-        }
-        // A pair of a new entry has no other occurrences. With a floor of 1, an untracked pair has none but in parallel
-        // texts, whose pairs do not count.
-        if gained < self.floor {
             return Ok(None);
         }
         let pair = self.pairs.insert((left, right), 0, total.positions)?;
