@@ -76,7 +76,8 @@ def test_one_two_three_and_eight_threads_learn_the_same_from_many_words(
 ) -> None:
     choose = random.Random(seed)
     words = {
-        "".join(choose.choices("abcdefghi"[:letters], k=choose.randint(1, 14))): 1 + choose.getrandbits(6)
+        "".join(choose.choices("abcdefghi"[:letters], k=choose.randint(1, 14))): 1
+        + choose.getrandbits(6)
         for _ in range(number)
     }
     if trainer.kind == "byte-bpe":
