@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import random
+import warnings
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import piecework as pw
-from piecework.errors import TrainingError
+from piecework.errors import TrainingError, TrainingWarning
 from piecework.train import LEARNERS, Merges
 from piecework.train.learners import SCORES
 from tests.engines import CORE, REFERENCE, Outcome
@@ -53,6 +56,41 @@ def test_the_number_of_threads_changes_nothing(
     how = data.draw(train_settings(learner))
     one = outcome_or_error(CORE.learn, words, how, num_threads=1)
     assert outcome_or_error(CORE.learn, words, how, num_threads=num_threads) == one
+
+
+MERGING: dict[str, Any] = {
+    "bpe": pw.BPETrainer(min_frequency=1),
+    "bpe-first-seen": pw.BPETrainer(min_frequency=1, ties="first-seen"),
+    "sentencepiece": pw.SentencePieceTrainer(model_type="bpe", hard_vocab_limit=False),
+    "unigram": pw.UnigramTrainer(),
+    "superwords": pw.ByteBPETrainer(min_frequency=1, transition=0.9),
+    **{score: pw.WordPieceTrainer(learner=Merges(score=score)) for score in SCORES},
+}
+
+
+@pytest.mark.parametrize("trainer", MERGING.values(), ids=MERGING)
+@given(seed=st.integers(0, 2**32), letters=st.integers(2, 9), number=st.integers(6000, 9000))
+@settings(max_examples=4, suppress_health_check=[HealthCheck.too_slow])
+def test_one_two_three_and_eight_threads_learn_the_same_from_many_words(
+    trainer: Any, seed: int, letters: int, number: int
+) -> None:
+    choose = random.Random(seed)
+    words = {
+        "".join(choose.choices("abcdefghi"[:letters], k=choose.randint(1, 14))): 1
+        + choose.getrandbits(6)
+        for _ in range(number)
+    }
+    if trainer.kind == "byte-bpe":
+        of_three = zip(*[iter(words)] * 3, strict=False)
+        counts = pw.count_texts([" ".join(three) for three in of_three], preset="o200k-superwords")
+    else:
+        counts = pw.Counts(list(words), list(words.values()), first=range(len(words)))
+    trainer = replace(trainer, vocab_size=700)
+    learn = getattr(trainer, "learn_vocabulary", trainer.learn)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TrainingWarning)
+        one, *others = (learn(counts, num_threads=n) for n in (1, 2, 3, 8))
+    assert others == [one] * 3
 
 
 @pytest.mark.parametrize("learner", NAMES)

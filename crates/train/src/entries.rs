@@ -105,6 +105,9 @@ impl Entries {
     pub(super) fn merged_chars(&self, left: u32, right: u32) -> usize {
         let chars =
             self.hashes[left as usize].chars as usize + self.hashes[right as usize].body_chars as usize;
+        if self.prefix.is_empty() {
+            return chars;
+        }
         let name = &self.names[left as usize];
         let starts = if name.len() >= self.prefix.len() {
             name.starts_with(self.prefix.as_str())

@@ -23,6 +23,21 @@ impl<'w, 'p> ThreadTeam<'w, 'p> {
         Self { threads: threads.max(1), progress }
     }
 
+    /// Return a team of fewer threads.
+    pub(super) fn of_at_most(&mut self, threads: usize) -> ThreadTeam<'_, 'p> {
+        ThreadTeam { threads: self.threads.min(threads), progress: self.progress }
+    }
+
+    /// Add units of work.
+    pub(super) fn advance(&mut self, work: usize) -> Result<(), Error> {
+        self.progress.advance(work)
+    }
+
+    /// Return the most threads that work.
+    pub(super) fn threads(&self) -> usize {
+        self.threads
+    }
+
     /// Do [`Self::run_parts`] with parts of the usual size.
     pub(super) fn run<S: Send>(
         &mut self,

@@ -65,8 +65,8 @@ def memory_of_merges(words: WordSizes, position_bytes: float = FREQUENCY_POSITIO
 
     counted = _COUNTED_PAIR / _CELLS_PER_PAIR * (words.chars + words.words)
     tracked = _PAIR * np.minimum(words.chars / 8, 400_000) + position_bytes * words.chars
-    # Words are sequences of entries: 4 bytes a character, 8 a word, and an index.
-    packed = 4.25 * (words.chars + words.words) + 8 * words.words
+    # Words are sequences of entries: 4 bytes a character, 8 a word, and an index of half a byte a character.
+    packed = 4.5 * (words.chars + words.words) + 8 * words.words
     return packed + np.maximum(counted, tracked)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from piecework._internal._core import Core, LearnedEntries, continue_training
 from piecework._internal.progress import progress_bar
+from piecework._internal.threads import thread_count
 from piecework._internal.types import Progress, Update
 from piecework._internal.validation import check_size, check_tokenizer
 from piecework._internal.warn import warn
@@ -101,6 +102,7 @@ def extend(
                 or ("lowest-ids" if merges.score == "frequency" else "smallest-strings"),
                 "min_frequency": min_frequency,
                 "max_token_length": max_token_length,
+                "num_threads": thread_count(None),
             },
             continuing_subword_prefix=model.continuing_subword_prefix or "",
             barriers=[model.vocab[token] for token in _barriers(spec, model)],

@@ -38,6 +38,9 @@ pub struct BpeTrainSpec {
     pub ties: Ties,
     /// When entries begin to cross spaces; only for counts of sequences of words.
     pub superwords: Option<SuperwordSpec>,
+    /// The number of threads, which changes no result; 0 means 1.
+    #[serde(default)]
+    pub num_threads: usize,
 }
 
 impl BpeTrainSpec {
@@ -72,6 +75,7 @@ impl BpeTrainSpec {
             ties: self.ties,
             min_frequency: self.min_frequency,
             max_token_length: self.max_token_length,
+            num_threads: self.num_threads,
         }
     }
 

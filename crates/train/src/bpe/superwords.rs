@@ -78,7 +78,7 @@ fn learn_further(
     let entries = Entries::of("", &learned.vocab);
     let (model, vocab) = model_of(learned)?;
     let base = ExistingModel { model: &model, vocab: &vocab, barriers: &[] };
-    let cells = merges::segmented(sequences, chars / BYTES_PER_TOKEN, base, progress)?;
+    let cells = merges::segmented(sequences, chars / BYTES_PER_TOKEN, base, spec.num_threads, progress)?;
     let limits = superwords.limits(&entries);
     merges::learn(cells, entries, spec.merge_settings(), limits, None, later, progress)
 }
@@ -127,6 +127,7 @@ mod tests {
         max_token_length: None,
         ties: crate::merges::Ties::LowestIds,
         superwords: Some(SuperwordSpec { transition: 10, is_exact: true, max_words: None }),
+        num_threads: 2,
     };
 
     fn counts(rows: &[(&str, u64)]) -> Counts {

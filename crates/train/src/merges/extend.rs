@@ -9,13 +9,14 @@ use std::ops::ControlFlow;
 use foldhash::{HashMap, HashSet};
 
 use super::learn;
-use super::packed_words::PackedWords;
+use super::packed_words::{PackedWords, SegmentedParts};
 use super::settings::{EntryLimits, MergeSettings};
 use crate::count::Counts;
 use crate::entries::Entries;
 use crate::learned::check_counts;
 use crate::progress::Progress;
 use crate::resume::EarlierMerges;
+use crate::thread_team::ThreadTeam;
 use crate::Learned;
 use piecework_core::error::Error;
 use piecework_core::model::{Model, ModelScratch};
@@ -49,7 +50,7 @@ pub fn continue_training(
     let chars = check_counts(counts, &mut progress)?;
     let entries = Entries::of(prefix, base.vocab.iter().map(|(token, _)| token));
     settings.ties.check(counts, "smallest-strings")?;
-    let words = segmented(counts, chars, base, &mut progress)?;
+    let words = segmented(counts, chars, base, settings.num_threads, &mut progress)?;
     let (limits, earlier) = (EntryLimits::default(), EarlierMerges::default());
     let learned = learn(words, entries, settings, limits, None, earlier, &mut progress)?;
     progress.finish(learned.vocab.len())?;
@@ -61,6 +62,7 @@ pub(crate) fn segmented(
     counts: &Counts,
     chars: usize,
     base: ExistingModel<'_>,
+    num_threads: usize,
     progress: &mut Progress<'_>,
 ) -> Result<PackedWords, Error> {
     let ExistingModel { model, vocab, barriers } = base;
@@ -68,16 +70,15 @@ pub(crate) fn segmented(
     let mergeable = |&(id, _): &(u32, u32)| !barriers.contains(&id);
     let vocab_ids = vocab.iter().map(|(_, id)| id);
     let index_of: HashMap<u32, u32> = vocab_ids.zip(0..).filter(mergeable).collect();
-    let mut words = PackedWords::with_capacity(chars, counts.len())?;
-    let (mut scratch, mut ids) = (ModelScratch::default(), Vec::new());
-    for (word, count) in counts.iter() {
-        progress.advance(word.len())?;
-        ids.clear();
-        model.run(word, vocab, &mut scratch, &mut ids);
-        scratch.check()?;
-        for run in ids.split(|id: &u32| !index_of.contains_key(id)) {
-            words.push(run.iter().map(|id| index_of[id]), count)?;
-        }
-    }
-    words.numbered()
+    let state = || (ModelScratch::default(), Vec::new());
+    let segment =
+        |(scratch, ids): &mut (ModelScratch, Vec<u32>), word: &str, parts: &mut SegmentedParts| {
+            ids.clear();
+            model.run(word, vocab, scratch, ids);
+            for run in ids.split(|id: &u32| !index_of.contains_key(id)) {
+                parts.push(run.iter().map(|id| index_of[id]));
+            }
+            scratch.check()
+        };
+    PackedWords::segmented(counts, chars, state, segment, &mut ThreadTeam::new(num_threads, progress))
 }

@@ -3,21 +3,33 @@
 //! If there are many distinct pairs, a first pass adds the count of each to one of a fixed number of buckets. A
 //! second pass counts only the pairs whose bucket reaches the least count; the others cannot reach it. So the
 //! millions of rare pairs of a large corpus take no memory.
+//!
+//! Pairs are counted in parts by their hash, so that several threads count together and each part fits a
+//! processor's cache. A thread collects pairs and adds many of them to a part at once.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
-use super::packed_words::PackedWords;
+use super::packed_words::{PackedWords, PART_CELLS};
 use crate::memory::{out_of_memory, reserve};
-use crate::progress::Progress;
+use crate::thread_team::ThreadTeam;
 use piecework_core::error::Error;
 
 /// The most buckets, of 8 bytes each.
 const MAX_BUCKETS: usize = 1 << 22;
 /// Cells of the words for each pair that is counted without buckets.
 const CELLS_PER_PAIR: usize = if cfg!(test) { 4 } else { 8 };
-/// Multiplies a pair before its highest bits select a bucket (Fibonacci hashing).
+/// Multiplies a pair before its highest bits select a part, and the next ones a bucket of it (Fibonacci hashing).
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+/// Parts of the pairs, as a power of two.
+const PART_BITS: u32 = 6;
+/// The pairs that a thread collects before it adds them to a part.
+const COLLECTED: usize = if cfg!(test) { 3 } else { 256 };
+/// The pairs whose next occurrences a thread adds up first, in 24 KB.
+const RECENT: usize = if cfg!(test) { 4 } else { 1 << 10 };
 
 /// The count of a pair, and the number of its positions.
 #[derive(Clone, Copy, Default)]
@@ -29,105 +41,176 @@ pub(super) struct CandidatePairCount {
 /// Counts by pair; the left entry is the upper half of the key.
 pub(super) type CountsByPair = HashMap<u64, CandidatePairCount, RandomState>;
 
-/// Count the wanted pairs that occur at least as often as `floor` says, and perhaps others.
+/// Count the wanted pairs that occur at least as often as `floor` says, and perhaps others, in several maps.
 ///
 /// `floor` gets an upper bound of all counts; return its result too.
 pub(super) fn count_frequent(
     words: &PackedWords,
     floor: impl FnOnce(u64) -> u64,
-    wanted: impl Fn(u64) -> bool,
-    progress: &mut Progress<'_>,
-) -> Result<(CountsByPair, u64), Error> {
-    if let Some(counts) = count_few(words, words.len() / CELLS_PER_PAIR, &wanted, progress)? {
-        let largest = counts.values().map(|pair| pair.count).max().unwrap_or(0);
+    wanted: impl Fn(u64) -> bool + Sync,
+    team: &mut ThreadTeam<'_, '_>,
+) -> Result<(Vec<CountsByPair>, u64), Error> {
+    if let Some(counts) = count_few(words, words.len() / CELLS_PER_PAIR, &wanted, team)? {
+        let largest = counts.iter().flat_map(HashMap::values).map(|pair| pair.count).max().unwrap_or(0);
         return Ok((counts, floor(largest)));
     }
-    let buckets = PairBuckets::new(words, progress)?;
+    let buckets = PairBuckets::new(words, team)?;
     let least = floor(buckets.largest());
-    Ok((buckets.count_pairs(words, least, wanted, progress)?, least))
+    let wanted = |pair| buckets.sum(pair) >= least && wanted(pair);
+    let add = |counts: &mut CountsByPair, pair, found| add_positions(counts, pair, found).map(drop);
+    Ok((add_by_part(words, CountsByPair::default, wanted, add, team)?, least))
 }
 
 /// Count all wanted pairs, unless there are more than `most`.
 fn count_few(
     words: &PackedWords,
     most: usize,
-    wanted: impl Fn(u64) -> bool,
-    progress: &mut Progress<'_>,
-) -> Result<Option<CountsByPair>, Error> {
-    let mut counts = CountsByPair::default();
-    words.visit_pairs(|left, right, _, count| {
-        let pair = key(left, right);
-        if counts.len() <= most && wanted(pair) {
-            add_position(&mut counts, pair, count)?;
-        }
-        progress.advance(1)
-    })?;
-    Ok((counts.len() <= most).then_some(counts))
+    wanted: impl Fn(u64) -> bool + Sync,
+    team: &mut ThreadTeam<'_, '_>,
+) -> Result<Option<Vec<CountsByPair>>, Error> {
+    let distinct = AtomicUsize::new(0);
+    let wanted = |pair| distinct.load(Ordering::Relaxed) <= most && wanted(pair);
+    let add = |counts: &mut CountsByPair, pair, found| {
+        let is_new = add_positions(counts, pair, found)?;
+        distinct.fetch_add(usize::from(is_new), Ordering::Relaxed);
+        Ok(())
+    };
+    let counts = add_by_part(words, CountsByPair::default, wanted, add, team)?;
+    Ok((distinct.into_inner() <= most).then_some(counts))
 }
 
-/// Sums of the counts of pairs.
+/// Add up the occurrences of the wanted pairs by part, and return the parts.
+fn add_by_part<S: Send>(
+    words: &PackedWords,
+    part: impl Fn() -> S,
+    wanted: impl Fn(u64) -> bool + Sync,
+    add: impl Fn(&mut S, u64, CandidatePairCount) -> Result<(), Error> + Sync,
+    team: &mut ThreadTeam<'_, '_>,
+) -> Result<Vec<S>, Error> {
+    let parts: Vec<Mutex<S>> = (0..1 << PART_BITS).map(|_| Mutex::new(part())).collect();
+    let add_all = |part: usize, pairs: &mut Vec<CountedPair>| {
+        let mut part = parts[part].lock().unwrap_or_else(PoisonError::into_inner);
+        pairs
+            .drain(..)
+            .filter(|&(pair, found)| found.positions > 0 && wanted(pair))
+            .try_for_each(|(pair, found)| add(&mut part, pair, found))
+    };
+    let collectors =
+        team.run_parts(words.len(), PART_CELLS, PairCollector::new, |collector, _, cells| {
+            words.visit_pairs(cells, |left, right, _, count| {
+                if let Some((part, pairs)) = collector.add(key(left, right), count) {
+                    let added = add_all(part, pairs);
+                    collector.outcome = std::mem::replace(&mut collector.outcome, Ok(())).and(added);
+                }
+            });
+        })?;
+    for mut collector in collectors {
+        collector.outcome?;
+        for (pair, found) in collector.recent {
+            collector.collected[part_of(pair)].push((pair, found));
+        }
+        collector.collected.iter_mut().enumerate().try_for_each(|(part, pairs)| add_all(part, pairs))?;
+    }
+    Ok(parts.into_iter().map(|part| part.into_inner().unwrap_or_else(PoisonError::into_inner)).collect())
+}
+
+type CountedPair = (u64, CandidatePairCount);
+
+/// The pairs that a thread found and has not added to their parts.
+struct PairCollector {
+    /// By some bits of the hash: the last pair, with its occurrences since it came.
+    recent: Vec<CountedPair>,
+    /// By part.
+    collected: Vec<Vec<CountedPair>>,
+    outcome: Result<(), Error>,
+}
+
+impl PairCollector {
+    fn new() -> Self {
+        let recent = vec![(0, CandidatePairCount::default()); RECENT];
+        let collected = (0..1 << PART_BITS).map(|_| Vec::with_capacity(COLLECTED + 1)).collect();
+        Self { recent, collected, outcome: Ok(()) }
+    }
+
+    /// Collect a pair of a word that occurs `count` times; return a part whose pairs are enough to be added.
+    #[inline]
+    fn add(&mut self, pair: u64, count: u64) -> Option<(usize, &mut Vec<CountedPair>)> {
+        let recent = &mut self.recent[(spread(pair) >> 32) as usize % RECENT];
+        if recent.0 == pair {
+            recent.1.count += count;
+            recent.1.positions += 1;
+            return None;
+        }
+        let (pair, found) = std::mem::replace(recent, (pair, CandidatePairCount { count, positions: 1 }));
+        let part = part_of(pair);
+        self.collected[part].push((pair, found));
+        (self.collected[part].len() >= COLLECTED).then(|| (part, &mut self.collected[part]))
+    }
+}
+
+/// Sums of the counts of pairs, in parts.
 struct PairBuckets {
-    sums: Vec<u64>,
+    parts: Vec<Vec<u64>>,
     shift: u32,
 }
 
 impl PairBuckets {
     /// Add up the counts of all pairs.
-    fn new(words: &PackedWords, progress: &mut Progress<'_>) -> Result<Self, Error> {
-        let buckets = (words.len() / 4).next_power_of_two().clamp(2, MAX_BUCKETS);
-        let mut found = Self { sums: Vec::new(), shift: u64::BITS - buckets.ilog2() };
-        reserve(&mut found.sums, buckets)?;
-        found.sums.resize(buckets, 0);
-        words.visit_pairs(|left, right, _, count| {
-            let bucket = found.bucket(key(left, right));
-            found.sums[bucket] += count;
-            progress.advance(1)
-        })?;
-        Ok(found)
+    fn new(words: &PackedWords, team: &mut ThreadTeam<'_, '_>) -> Result<Self, Error> {
+        let buckets = (words.len() / 4).next_power_of_two().clamp(2 << PART_BITS, MAX_BUCKETS) >> PART_BITS;
+        let shift = u64::BITS - buckets.ilog2();
+        let add = |sums: &mut Vec<u64>, pair, found: CandidatePairCount| {
+            if sums.is_empty() {
+                reserve(sums, buckets)?;
+                sums.resize(buckets, 0);
+            }
+            sums[bucket(pair, shift)] += found.count;
+            Ok(())
+        };
+        Ok(Self { parts: add_by_part(words, Vec::new, |_| true, add, team)?, shift })
     }
 
     /// Return an upper bound of the counts of all pairs.
     fn largest(&self) -> u64 {
-        self.sums.iter().copied().max().unwrap_or(0)
+        self.parts.iter().flatten().copied().max().unwrap_or(0)
     }
 
+    /// Return an upper bound of the count of a pair that occurs.
     #[inline]
-    fn bucket(&self, pair: u64) -> usize {
-        (pair.wrapping_mul(SPREAD) >> self.shift) as usize
-    }
-
-    /// Count the wanted pairs whose bucket reaches `least`, which include all wanted pairs that do.
-    fn count_pairs(
-        &self,
-        words: &PackedWords,
-        least: u64,
-        wanted: impl Fn(u64) -> bool,
-        progress: &mut Progress<'_>,
-    ) -> Result<CountsByPair, Error> {
-        let mut counts = CountsByPair::default();
-        words.visit_pairs(|left, right, _, count| {
-            let pair = key(left, right);
-            if self.sums[self.bucket(pair)] >= least && wanted(pair) {
-                add_position(&mut counts, pair, count)?;
-            }
-            progress.advance(1)
-        })?;
-        Ok(counts)
+    fn sum(&self, pair: u64) -> u64 {
+        self.parts[part_of(pair)][bucket(pair, self.shift)]
     }
 }
 
-/// Count one more position of a pair, in a word that occurs `count` times.
 #[inline]
-fn add_position(counts: &mut CountsByPair, pair: u64, count: u64) -> Result<(), Error> {
+fn spread(pair: u64) -> u64 {
+    pair.wrapping_mul(SPREAD)
+}
+
+#[inline]
+fn part_of(pair: u64) -> usize {
+    (spread(pair) >> (u64::BITS - PART_BITS)) as usize
+}
+
+/// Return the bucket of a pair within its part.
+#[inline]
+fn bucket(pair: u64, shift: u32) -> usize {
+    (spread(pair) << PART_BITS >> shift) as usize
+}
+
+/// Add occurrences of a pair; return whether the pair is new.
+#[inline]
+fn add_positions(counts: &mut CountsByPair, pair: u64, found: CandidatePairCount) -> Result<bool, Error> {
     if counts.len() == counts.capacity() {
-        let more = counts.len().max(1024);
-        let failed = |_| out_of_memory(more.saturating_mul(size_of::<(u64, CandidatePairCount)>()));
+        let more = counts.len().max(64);
+        let failed = |_| out_of_memory(more.saturating_mul(size_of::<CountedPair>()));
         counts.try_reserve(more).map_err(failed)?;
     }
-    let pair = counts.entry(pair).or_default();
-    pair.count += count;
-    pair.positions += 1;
-    Ok(())
+    let known = counts.entry(pair).or_default();
+    let is_new = known.positions == 0;
+    known.count += found.count;
+    known.positions += found.positions;
+    Ok(is_new)
 }
 
 /// Return both entries of a pair as one number.

@@ -54,7 +54,7 @@ use ties::{FirstSeen, GreatestStrings, LowestIds, ShortestEntries, SmallestStrin
 
 pub(crate) use extend::segmented;
 pub use extend::{continue_training, ExistingModel};
-pub(crate) use packed_words::PackedWords;
+pub(crate) use packed_words::{PackedWords, SegmentedParts};
 pub(crate) use settings::EntryLimits;
 pub use settings::{MergeSettings, PairScore, Ties};
 pub(crate) use turns::Turns;

@@ -7,13 +7,19 @@
 //! table of pairs, not each position.
 
 use std::ops::AddAssign;
+use std::sync::{Mutex, PoisonError};
 
 use super::packed_words::PackedWords;
-use crate::progress::Progress;
+use crate::thread_team::ThreadTeam;
 use piecework_core::error::Error;
 
 /// The positions whose counts are read before the pair is merged there.
 const SEGMENT: usize = 64;
+/// The positions that a thread takes at once.
+const PART_POSITIONS: usize = if cfg!(test) { 2 } else { 1 << 10 };
+/// The least positions that several threads share; with fewer, starting them takes longer.
+const SHARED_POSITIONS: usize = if cfg!(test) { 3 } else { 1 << 11 };
+
 /// Units of work of a position in progress reports.
 const WORK: usize = 4;
 
@@ -36,13 +42,46 @@ pub(super) struct MergedPositions {
 
 impl PairMerge {
     /// Merge the pair at the ascending `positions` where it still occurs; record the changes around them.
+    ///
+    /// Many positions are shared by the threads of a team: the positions of a word go to one thread, which records
+    /// its changes in one of the `spare` ones.
     pub(super) fn apply(
         self,
-        words: &mut PackedWords,
+        words: &PackedWords,
         positions: &[u32],
         changes: &mut NeighbourChanges,
-        progress: &mut Progress<'_>,
+        spare: &mut Vec<NeighbourChanges>,
+        team: &mut ThreadTeam<'_, '_>,
     ) -> Result<MergedPositions, Error> {
+        if team.threads() == 1 || positions.len() < SHARED_POSITIONS {
+            let merged = self.apply_part(words, positions, changes);
+            return team.advance(WORK * positions.len()).map(|()| merged);
+        }
+        let unused = Mutex::new(std::mem::take(spare));
+        let start = || {
+            let mut own = unused.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
+            own.grow(changes.entries());
+            (own, MergedPositions::default())
+        };
+        let states = team.run_parts(positions.len(), PART_POSITIONS, start, |(own, merged), _, part| {
+            let [start, end] = [part.start, part.end].map(|at| words.word_end(positions, at));
+            *merged += self.apply_part(words, &positions[start..end], own);
+        })?;
+        let mut all = MergedPositions::default();
+        for (mut own, merged) in states {
+            changes.append(&mut own);
+            spare.push(own);
+            all += merged;
+        }
+        Ok(all)
+    }
+
+    fn apply_part(
+        self,
+        words: &PackedWords,
+        positions: &[u32],
+        changes: &mut NeighbourChanges,
+    ) -> MergedPositions {
         let mut counts = Vec::with_capacity(SEGMENT);
         let mut merged = MergedPositions::default();
         let mut segments = positions.chunks(SEGMENT).peekable();
@@ -55,14 +94,13 @@ impl PairMerge {
                     merged += MergedPositions { number: 1, count };
                 }
             }
-            progress.advance(WORK * segment.len())?;
         }
-        Ok(merged)
+        merged
     }
 
     /// Merge the pair at one position, in a word that occurs `count` times.
     #[inline]
-    fn apply_at(self, words: &mut PackedWords, position: u32, count: u64, changes: &mut NeighbourChanges) {
+    fn apply_at(self, words: &PackedWords, position: u32, count: u64, changes: &mut NeighbourChanges) {
         let Self { left, right, merged, overlapping } = self;
         let before = words.before(position);
         if let Some((before, _)) = before {
@@ -175,6 +213,29 @@ impl NeighbourChanges {
         self.changes[number as usize].remerged += count;
     }
 
+    /// Return the number of entries that memory is reserved for.
+    fn entries(&self) -> usize {
+        self.numbers[0].len()
+    }
+
+    /// Move the changes of other positions to the end.
+    fn append(&mut self, other: &mut Self) {
+        let add = |change: &NeighbourChange| {
+            let number = self.number(change.side, change.neighbour);
+            let sum = &mut self.changes[number as usize];
+            sum.lost += change.lost;
+            sum.gained += change.gained;
+            sum.remerged += change.remerged;
+            sum.positions += change.positions;
+            number
+        };
+        let numbers: Vec<u32> = other.changes.iter().map(add).collect();
+        let gains = other.gains.iter().map(|&(number, position)| (numbers[number as usize], position));
+        self.gains.extend(gains);
+        other.end_source(0, true);
+        other.clear();
+    }
+
     /// Return the number of changes.
     pub(super) fn len(&self) -> usize {
         self.changes.len()
@@ -184,7 +245,7 @@ impl NeighbourChanges {
         self.changes[number]
     }
 
-    /// Return the number of the change, and the position, of each new occurrence, in corpus order.
+    /// Return the number of the change, and the position, of each new occurrence, in corpus order for each thread.
     pub(super) fn gains(&self) -> &[(u32, u32)] {
         &self.gains
     }

@@ -2,13 +2,15 @@
 //!
 //! Positions are only appended. Callers check them against the words before use.
 
+use std::sync::{Mutex, PoisonError};
+
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
 use super::frequent_pairs::{key, parts, CountsByPair};
-use super::packed_words::PackedWords;
+use super::packed_words::{PackedWords, PART_CELLS};
 use crate::memory::{out_of_memory, reserve};
-use crate::progress::Progress;
+use crate::thread_team::{threads_within, ThreadTeam};
 use piecework_core::error::Error;
 
 /// Counts and occurrences by pair number.
@@ -33,21 +35,40 @@ struct Occurrences {
 impl PairTable {
     /// Track the counted pairs with all of their positions.
     pub(super) fn of(
-        counted: CountsByPair,
+        counted: Vec<CountsByPair>,
         words: &PackedWords,
-        progress: &mut Progress<'_>,
+        team: &mut ThreadTeam<'_, '_>,
     ) -> Result<Self, Error> {
         let mut table = Self::default();
-        table.reserve(counted.len())?;
-        for (pair, found) in counted {
-            table.insert(parts(pair), found.count, found.positions)?;
-        }
-        words.visit_pairs(|left, right, position, _| {
-            if let Some(pair) = table.find(left, right) {
-                table.add_position(pair, position);
+        let pairs = counted.iter().map(HashMap::len).sum();
+        table.reserve(pairs)?;
+        let bytes = pairs * size_of::<Vec<u32>>();
+        let threads = threads_within(team.threads(), bytes, words.len() * size_of::<u32>());
+        let mut lists = vec![Vec::with_capacity(pairs); threads];
+        for (pair, found) in counted.into_iter().flatten() {
+            table.insert(parts(pair), found.count, 0)?;
+            for lists in &mut lists {
+                let mut positions = Vec::new();
+                reserve(&mut positions, found.positions / threads)?;
+                lists.push(positions);
             }
-            progress.advance(1)
+        }
+        let lists = Mutex::new(lists);
+        let next = || lists.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
+        let mut team = team.of_at_most(threads);
+        let found = team.run_parts(words.len(), PART_CELLS, next, |lists, _, cells| {
+            words.visit_pairs(cells, |left, right, position, _| {
+                if let Some(pair) = table.find(left, right) {
+                    lists[pair as usize].push(position);
+                }
+            });
         })?;
+        for lists in found {
+            for (occurrences, positions) in table.occurrences.iter_mut().zip(lists) {
+                table.stored += positions.len();
+                occurrences.append(positions);
+            }
+        }
         Ok(table)
     }
 
@@ -165,10 +186,22 @@ impl PairTable {
 }
 
 impl Occurrences {
+    /// Append the ascending positions that a thread found.
+    fn append(&mut self, mut positions: Vec<u32>) {
+        let last = self.positions.last();
+        self.unsorted |= last.zip(positions.first()).is_some_and(|(last, first)| last > first);
+        if self.positions.is_empty() {
+            self.positions = positions;
+        } else {
+            self.positions.append(&mut positions);
+        }
+    }
+
+    /// Sort the positions, which are a few ascending runs.
     fn sort(&mut self) {
         if self.unsorted {
             self.positions.drain(..self.head as usize);
-            self.positions.sort_unstable();
+            self.positions.sort();
             (self.head, self.unsorted) = (0, false);
         }
     }

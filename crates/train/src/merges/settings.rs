@@ -56,6 +56,8 @@ pub struct MergeSettings {
     pub min_frequency: u64,
     /// The most characters of an entry, prefix and suffix not counted.
     pub max_token_length: Option<usize>,
+    /// The number of threads, which changes no result; 0 means 1.
+    pub num_threads: usize,
 }
 
 /// The limits of merged entries besides `max_token_length`.

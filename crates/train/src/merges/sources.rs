@@ -6,7 +6,7 @@
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
-use super::packed_words::PackedWords;
+use super::packed_words::{PackedWords, PART_CELLS};
 use super::pair_table::PairTable;
 use super::turns::Turns;
 use crate::memory::out_of_memory;
@@ -91,12 +91,16 @@ impl CountsBySource {
         self.counts = HashMap::default();
         let bytes = 2 * size_of::<(u64, u64)>() * pairs.len();
         self.counts.try_reserve(pairs.len()).map_err(|_| out_of_memory(bytes))?;
-        words.visit_pairs(|left, right, position, count| {
-            if let Some(pair) = pairs.find(left, right).filter(|_| count > 0) {
-                *self.counts.entry(key(pair, words.source_at(position))).or_insert(0) += count;
-            }
-            progress.advance(1)
-        })
+        for start in (0..words.len()).step_by(PART_CELLS) {
+            let cells = start..words.len().min(start + PART_CELLS);
+            progress.advance(cells.len())?;
+            words.visit_pairs(cells, |left, right, position, count| {
+                if let Some(pair) = pairs.find(left, right).filter(|_| count > 0) {
+                    *self.counts.entry(key(pair, words.source_at(position))).or_insert(0) += count;
+                }
+            });
+        }
+        Ok(())
     }
 
     fn remove(&mut self, pair: u32) {

@@ -16,7 +16,7 @@
 use foldhash::{fast::RandomState, HashSet};
 use hashbrown::HashMap;
 
-use super::frequent_pairs::{count_frequent, key, parts};
+use super::frequent_pairs::{count_frequent, key, parts, CandidatePairCount};
 use super::packed_words::PackedWords;
 use super::pair_merge::{MergedPositions, NeighbourChange, NeighbourChanges, PairMerge, Side};
 use super::pair_table::PairTable;
@@ -26,6 +26,7 @@ use crate::entries::Entries;
 use crate::memory::check_available;
 use crate::progress::Progress;
 use crate::resume::{wrong_merge, EarlierMerges};
+use crate::thread_team::ThreadTeam;
 use crate::{Learned, Merge, StepLog};
 use piecework_core::error::Error;
 
@@ -63,6 +64,8 @@ pub(super) struct MergeState {
     /// Pairs that the last merge gave new positions.
     pub(super) gained: Vec<u32>,
     changes: NeighbourChanges,
+    /// The memory of the changes that threads record.
+    spare_changes: Vec<NeighbourChanges>,
     /// The counts by source and whose turn it is, if merges are chosen for sources.
     pub(super) sources: Option<Sources>,
     /// While merges of an earlier run are applied: their pairs, which alone are tracked.
@@ -97,6 +100,7 @@ impl MergeState {
             report: |_, _, _| {},
             gained: Vec::new(),
             changes: NeighbourChanges::default(),
+            spare_changes: Vec::new(),
             sources,
             replayed: None,
             floor: 0,
@@ -176,15 +180,17 @@ impl MergeState {
         let replayed = self.replayed.as_ref();
         let is_replayed = |pair: u64| replayed.is_none_or(|pairs| pairs.contains(&pair));
         let floor = |largest| floor(largest).max(1);
-        let (mut frequent, floor) = count_frequent(&self.words, floor, is_replayed, progress)?;
+        let mut team = ThreadTeam::new(self.settings.num_threads, progress);
+        let (mut frequent, floor) = count_frequent(&self.words, floor, is_replayed, &mut team)?;
         self.floor = floor;
-        frequent.retain(|&pair, found| {
+        let is_tracked = |&pair: &u64, found: &mut CandidatePairCount| {
             let (left, right) = parts(pair);
             found.count >= self.floor
                 && self.is_allowed(left, right)
                 && !self.limits.exclude(&self.entries, left, right)
-        });
-        self.pairs = PairTable::of(frequent, &self.words, progress)?;
+        };
+        frequent.iter_mut().for_each(|part| part.retain(is_tracked));
+        self.pairs = PairTable::of(frequent, &self.words, &mut team)?;
         (0..self.pairs.len() as u32).for_each(|pair| self.recount_doubled(pair));
         match &mut self.sources {
             Some(sources) => sources.counts.recount(&self.words, &self.pairs, progress),
@@ -315,14 +321,15 @@ impl MergeState {
         positions: &[u32],
         progress: &mut Progress<'_>,
     ) -> Result<MergedPositions, Error> {
+        let mut team = ThreadTeam::new(self.settings.num_threads, progress);
         let (mut start, mut all) = (0, MergedPositions::default());
         for source in 0..self.words.sources() {
             let end = self.words.before_end_of(source, positions);
             if start == end {
                 continue;
             }
-            let merged =
-                pair.apply(&mut self.words, &positions[start..end], &mut self.changes, progress)?;
+            let Self { words, changes, spare_changes, .. } = self;
+            let merged = pair.apply(words, &positions[start..end], changes, spare_changes, &mut team)?;
             let counts = self.sources.as_mut().is_none_or(|sources| sources.shorten(source, merged.count));
             self.changes.end_source(source as u32, counts);
             all += merged;
@@ -406,19 +413,18 @@ impl MergeState {
         }
         let total = self.changes.total(number);
         let gained = total.gained.saturating_sub(total.remerged);
-        if gained == 0 || !self.is_allowed(left, right) {
+        // A pair of a new entry has no other occurrences. With a floor of 1, an untracked pair has none but in parallel
+        // texts, whose pairs do not count.
+        let may_have_more = !is_new && (self.floor > 1 || self.words.has_uncounted());
+        let is_rare = gained == 0 || (gained < self.floor && !may_have_more);
+        if is_rare || !self.is_allowed(left, right) {
             return Ok(None);
         }
         if self.replayed.as_ref().is_some_and(|pairs| !pairs.contains(&key(left, right))) {
             return Ok(None);
         }
-        if !is_new && (self.floor > 1 || self.words.has_uncounted()) {
+        if may_have_more {
             *has_unknown = true;
-            return Ok(None);
-        }
-        // A pair of a new entry has no other occurrences. With a floor of 1, an untracked pair has none but in parallel
-        // texts, whose pairs do not count.
-        if gained < self.floor {
             return Ok(None);
         }
         let pair = self.pairs.insert((left, right), 0, total.positions)?;

@@ -14,10 +14,11 @@ use super::spec::{SentencePieceTrainSpec, SuperwordPieces};
 use crate::count::Counts;
 use crate::entries::Entries;
 use crate::learned::check_counts;
-use crate::merges::{self, EntryLimits, MergeSettings, PackedWords, PairScore, Ties};
+use crate::merges::{self, EntryLimits, MergeSettings, PackedWords, PairScore, SegmentedParts, Ties};
 use crate::piece_rules::UNKNOWN;
 use crate::progress::Progress;
 use crate::resume::EarlierMerges;
+use crate::thread_team::ThreadTeam;
 use crate::{Learned, Merge, PieceRules, Step, StepLog};
 use piecework_core::error::{Error, ErrorKind};
 use piecework_core::model::{Model, ModelScratch};
@@ -34,13 +35,14 @@ pub(super) fn learn(
     spec: &SentencePieceTrainSpec,
     sequences: Option<&Counts>,
     earlier: &[Merge],
+    num_threads: usize,
     progress: &mut Progress<'_>,
 ) -> Result<Vec<String>, Error> {
     let learned = match (sequences, &spec.superwords) {
         (Some(sequences), Some(superwords)) if superwords.crosses_spaces(spec.vocab_size) => {
-            with_superwords(input, sequences, spec, superwords, earlier, progress)?
+            with_superwords(input, sequences, spec, superwords, earlier, num_threads, progress)?
         }
-        _ => of_words(input, spec, spec.learned(), earlier.into(), progress)?,
+        _ => of_words(input, spec, spec.learned(), earlier.into(), num_threads, progress)?,
     };
     let mut pieces = learned.vocab;
     pieces.rotate_left(input.alphabet.ranked().len());
@@ -68,6 +70,7 @@ fn with_superwords(
     spec: &SentencePieceTrainSpec,
     superwords: &SuperwordPieces,
     earlier: &[Merge],
+    num_threads: usize,
     progress: &mut Progress<'_>,
 ) -> Result<Learned, Error> {
     let (symbols, characters) = (spec.symbols.len(), input.alphabet.ranked().len());
@@ -83,7 +86,7 @@ fn with_superwords(
         return Err(wrong_transition(transition, expected));
     }
     let stage = EarlierMerges::of_stage(earlier, transition - symbols, !superwords.is_exact);
-    let first = of_words(input, spec, transition - symbols, stage, progress)?;
+    let first = of_words(input, spec, transition - symbols, stage, num_threads, progress)?;
     let most = symbols + first.vocab.len();
     if superwords.is_exact && most < transition {
         return Err(wrong_transition(
@@ -92,8 +95,8 @@ fn with_superwords(
         ));
     }
     let later = EarlierMerges::after(earlier, &first.merges)?;
-    let words = segmented_by(input, sequences, &first, progress)?;
-    let (settings, limits) = rules(spec.learned(), &superwords.piece_rules);
+    let words = segmented_by(input, sequences, &first, num_threads, progress)?;
+    let (settings, limits) = rules(spec.learned(), &superwords.piece_rules, num_threads);
     merges::learn(words, Entries::of("", &first.vocab), settings, limits, None, later, progress)
 }
 
@@ -103,6 +106,7 @@ fn of_words(
     spec: &SentencePieceTrainSpec,
     size: usize,
     earlier: EarlierMerges<'_>,
+    num_threads: usize,
     progress: &mut Progress<'_>,
 ) -> Result<Learned, Error> {
     let ranked = input.alphabet.ranked();
@@ -110,12 +114,14 @@ fn of_words(
     let ids: HashMap<char, u32> =
         ranked.iter().zip(0..).map(|(&(character, _), id)| (character, id)).collect();
     let chars = input.counts.iter().map(|(word, _)| word.chars().count()).sum();
-    let words = segmented(input, input.counts, chars, progress, |part, out| {
-        out.extend(part.chars().map(|c| ids[&c]));
+    let segment = |(): &mut (), part: &str, parts: &mut SegmentedParts| {
+        parts.push(part.chars().map(|c| ids[&c]));
         Ok(())
-    })?;
+    };
+    let mut team = ThreadTeam::new(num_threads, progress);
+    let words = segmented(input, input.counts, chars, || (), segment, &mut team)?;
     let earlier = if entries.len() < size { earlier } else { EarlierMerges::default() };
-    let (settings, limits) = rules(size, &spec.piece_rules);
+    let (settings, limits) = rules(size, &spec.piece_rules, num_threads);
     merges::learn(words, entries, settings, limits, None, earlier, progress)
 }
 
@@ -124,53 +130,56 @@ fn segmented_by(
     input: &TrainingInput<'_>,
     sequences: &Counts,
     first: &Learned,
+    num_threads: usize,
     progress: &mut Progress<'_>,
 ) -> Result<PackedWords, Error> {
     let chars = check_counts(sequences, progress)?;
     let (model, vocab) = model_of(first)?;
-    let mut scratch = ModelScratch::default();
-    segmented(input, sequences, chars / BYTES_PER_TOKEN, progress, |part, out| {
-        model.run(part, &vocab, &mut scratch, out);
-        scratch.check()
-    })
+    let state = || (ModelScratch::default(), Vec::new());
+    let segment =
+        |(scratch, ids): &mut (ModelScratch, Vec<u32>), part: &str, parts: &mut SegmentedParts| {
+            ids.clear();
+            model.run(part, &vocab, scratch, ids);
+            parts.push(ids.iter().copied());
+            scratch.check()
+        };
+    let mut team = ThreadTeam::new(num_threads, progress);
+    segmented(input, sequences, chars / BYTES_PER_TOKEN, state, segment, &mut team)
 }
 
 /// Segment the texts between symbols and unknown characters, each as a word of its own.
-fn segmented(
+fn segmented<S: Send>(
     input: &TrainingInput<'_>,
     counts: &Counts,
     cells: usize,
-    progress: &mut Progress<'_>,
-    mut segment: impl FnMut(&str, &mut Vec<u32>) -> Result<(), Error>,
+    state: impl Fn() -> S + Sync,
+    segment: impl Fn(&mut S, &str, &mut SegmentedParts) -> Result<(), Error> + Sync,
+    team: &mut ThreadTeam<'_, '_>,
 ) -> Result<PackedWords, Error> {
-    let mut words = PackedWords::with_capacity(cells, counts.len())?;
-    let mut ids = Vec::new();
-    for (word, count) in counts.iter() {
-        progress.advance(word.len())?;
+    let segment_word = |state: &mut S, word: &str, parts: &mut SegmentedParts| {
         let mut outcome = Ok(());
         input.splitter.known_parts(
             word,
             |c| input.alphabet.contains(c),
             |part| {
-                ids.clear();
                 if outcome.is_ok() {
-                    let segmented = segment(part, &mut ids);
-                    outcome = segmented.and_then(|()| words.push(ids.iter().copied(), count));
+                    outcome = segment(state, part, parts);
                 }
             },
         );
-        outcome?;
-    }
-    words.numbered()
+        outcome
+    };
+    PackedWords::segmented(counts, cells, state, segment_word, team)
 }
 
-fn rules(vocab_size: usize, piece_rules: &PieceRules) -> (MergeSettings, EntryLimits) {
+fn rules(vocab_size: usize, piece_rules: &PieceRules, num_threads: usize) -> (MergeSettings, EntryLimits) {
     let settings = MergeSettings {
         vocab_size,
         score: PairScore::Frequency,
         ties: Ties::ShortestEntries,
         min_frequency: 1,
         max_token_length: Some(piece_rules.max_chars),
+        num_threads,
     };
     let limits =
         EntryLimits { piece_rules: Some(piece_rules.clone()), distinct: true, ..EntryLimits::default() };

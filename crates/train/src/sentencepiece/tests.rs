@@ -28,7 +28,7 @@ fn learn(spec: &SentencePieceTrainSpec, earlier: &[Merge], log: &MergeLog) -> Re
     let sequences = counts(&[("▁of▁the", 3), ("▁a,▁of▁the", 2), ("▁the", 2)]);
     let merges = Resume { earlier, log: Some(log), ..Resume::default() };
     let start = SentencePieceResume { merges, ..SentencePieceResume::default() };
-    let learned = resume(&words, Some(&sequences), spec, 1, start, &mut |_, _| ControlFlow::Continue(()))?;
+    let learned = resume(&words, Some(&sequences), spec, 2, start, &mut |_, _| ControlFlow::Continue(()))?;
     Ok(learned.pieces.into_iter().map(|(piece, _)| piece).take(learned_merges(spec)).collect())
 }
 

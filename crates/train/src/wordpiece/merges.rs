@@ -24,6 +24,7 @@ impl Learn for Merges {
             ties: self.ties,
             min_frequency: spec.min_frequency,
             max_token_length: spec.max_token_length,
+            num_threads: spec.num_threads,
         };
         let (limits, earlier) = (EntryLimits::default(), resume.earlier.into());
         merges::learn(words, entries, settings, limits, None, earlier, progress)

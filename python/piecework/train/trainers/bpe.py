@@ -17,8 +17,8 @@ from piecework._internal.setting_fields import (
     setting,
     settings_of,
 )
+from piecework._internal.threads import thread_count
 from piecework._internal.types import Progress, Self, Unpack
-from piecework._internal.validation import PathLike
 from piecework._internal.warn import warn
 from piecework.errors import ArgumentError, TrainingWarning
 from piecework.spec import BPE, BPEDecoder, Decoder, Model, WordPieceDecoder
@@ -150,12 +150,11 @@ class _AnyBPETrainer(VocabularyTrainer[BPE], PresetTrainer):
     def learn_vocabulary(
         self, counts: AnyCounts, progress: Progress = None, **how: Unpack[LearnOptions]
     ) -> LearnedVocabulary:
-        """Return the vocabulary and every merge with its count; learns on one thread.
+        """Return the vocabulary and every merge with its count; `num_threads` changes neither.
 
         With `parity`, the score of a merge is its count in the source that chose it.
         """
-        over_characters, checkpoint = self._by_characters(), how.get("checkpoint")
-        return over_characters._learn(counts, progress, checkpoint, byte_level=self._is_byte_level)
+        return self._by_characters()._learn(counts, progress, how, byte_level=self._is_byte_level)
 
     def _model_of(self, learned: LearnedVocabulary) -> BPE:
         """Return the model of a learned vocabulary, with the warning of `learn`."""
@@ -313,12 +312,14 @@ class BPETrainer(_AnyBPETrainer):
         self,
         counts: AnyCounts,
         progress: Progress,
-        checkpoint: PathLike | None,
+        how: LearnOptions,
         *,
         byte_level: bool,
     ) -> LearnedVocabulary:
         counts = common.checked_counts(counts)
         settings = common.core_settings(self, without=_NOT_OF_MERGES)
+        settings["num_threads"] = thread_count(how.get("num_threads"))
+        checkpoint = how.get("checkpoint")
         if self.transition is not None:
             fixed = len({*BYTE_ALPHABET, *self.special_tokens})
             transition = common.core_transition(self.transition, self.vocab_size, fixed)

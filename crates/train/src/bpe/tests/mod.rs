@@ -165,9 +165,19 @@ fn specs() -> impl Strategy<Value = BpeTrainSpec> {
             Just(Ties::GreatestStrings),
             Just(Ties::FirstSeen)
         ],
+        1_usize..4,
     )
         .prop_map(
-            |(vocab_size, min_frequency, limit_alphabet, prefix, suffix, special_tokens, ties)| {
+            |(
+                vocab_size,
+                min_frequency,
+                limit_alphabet,
+                prefix,
+                suffix,
+                special_tokens,
+                ties,
+                num_threads,
+            )| {
                 BpeTrainSpec {
                     vocab_size,
                     min_frequency,
@@ -178,6 +188,7 @@ fn specs() -> impl Strategy<Value = BpeTrainSpec> {
                     end_of_word_suffix: suffix.to_owned(),
                     max_token_length: None,
                     ties,
+                    num_threads,
                     ..BpeTrainSpec::default()
                 }
             },

@@ -43,7 +43,7 @@ fn settings() -> impl Strategy<Value = WordPieceTrainSpec> {
         prop::sample::select(forms),
         vec(prop_oneof![Just('b'), Just('é')], 0..2),
     );
-    (prefix, limit, longest, specials, alphabet, 0_u64..4, 0_usize..60).prop_map(
+    (prefix, limit, longest, specials, alphabet, 0_u64..4, 0_usize..60, 1_usize..4).prop_map(
         |(
             prefix,
             limit_alphabet,
@@ -52,6 +52,7 @@ fn settings() -> impl Strategy<Value = WordPieceTrainSpec> {
             (initial_alphabet, alphabet_forms, isolated_characters),
             min_frequency,
             more,
+            num_threads,
         )| WordPieceTrainSpec {
             vocab_size: more,
             min_frequency,
@@ -62,6 +63,7 @@ fn settings() -> impl Strategy<Value = WordPieceTrainSpec> {
             special_tokens,
             continuing_subword_prefix: prefix.to_owned(),
             max_token_length,
+            num_threads,
             ..WordPieceTrainSpec::default()
         },
     )
