@@ -338,9 +338,15 @@ impl SplitLongWords {
             if at_spaces || !word[word.len() - 1].is_ascii() {
                 starts.extend_from_slice(&words.starts[done..number]);
                 ends.extend_from_slice(&words.ends[done..number]);
+                let from = starts.len();
                 match at_spaces {
                     true => adjacency.split_at_spaces(text, (start, end), starts, ends),
                     false => adjacency.split(text, (start, end), starts, ends),
+                }
+                if adjacency.has_whole_word(text, &starts[from..], &ends[from..]) {
+                    starts.truncate(from + 1);
+                    ends.truncate(from);
+                    ends.push(end);
                 }
                 done = number + 1;
             }

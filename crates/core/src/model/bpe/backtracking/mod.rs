@@ -57,12 +57,11 @@ use crate::table_sections::TableSections;
 pub(in crate::model) struct BacktrackingBpe {
     split_table: SplitTable,
     trie: LateTrie,
-    /// The ids of tokens by number, then of those that only match whole words.
+    /// The ids of tokens by number.
     entries: Vec<u32>,
-    /// The pairs of bytes that merge, for byte-level models in which merges make all tokens: their short words are
-    /// merged in batches.
+    /// The pairs of bytes that merge, for byte-level models: their short words are merged in batches.
     byte_pairs: Option<BytePairMap>,
-    /// Where words of such a model can be split.
+    /// Where words of such a model can be split, and its tokens that only match whole words.
     byte_adjacency: Option<ByteAdjacency>,
     /// The length of the longest token in bytes.
     longest: usize,
@@ -80,20 +79,18 @@ impl BacktrackingBpe {
         scratch: &mut BacktrackingScratch,
         mut found: impl FnMut(u32, usize),
     ) -> usize {
+        if let Some(id) = self.whole_word(word) {
+            found(id, word.len());
+            return word.len();
+        }
         if self.trie.counts_as_first(word.len()) {
             return 0;
         }
         let Some(trie) = self.trie() else { return 0 };
-        let (longest, read_len) = trie.longest(word);
+        let (longest, _) = trie.longest(word);
         if longest.len as usize == word.len() {
             found(self.entries[longest.entry as usize], word.len());
             return word.len();
-        }
-        if read_len as usize == word.len() {
-            if let Some(entry) = trie.whole(word) {
-                found(self.entries[entry as usize], word.len());
-                return word.len();
-            }
         }
         let emit = |token: TokenMatch| found(self.entries[token.entry as usize], token.len as usize);
         self.segment_from(word, longest, scratch, emit)
@@ -102,6 +99,12 @@ impl BacktrackingBpe {
     /// Return where words can be split before segmentation, if the model has such positions.
     pub(in crate::model) fn byte_adjacency(&self) -> Option<&ByteAdjacency> {
         self.byte_adjacency.as_ref()
+    }
+
+    /// Return the id of a token that only matches whole words.
+    #[inline]
+    fn whole_word(&self, word: &[u8]) -> Option<u32> {
+        self.byte_adjacency.as_ref()?.whole_word(word)
     }
 
     /// Return whether a word begins with a symbol of the model.
@@ -257,12 +260,17 @@ impl BacktrackingBpe {
         MergeBatches { short, long }: &mut MergeBatches,
         out: &mut Vec<u32>,
     ) -> bool {
-        let Some(pairs) = &self.byte_pairs else { return false };
-        let len = words.first().map_or(0, |word| word.bytes.1 - word.bytes.0);
+        let (Some(pairs), Some(first)) = (&self.byte_pairs, words.first()) else { return false };
+        let (from, first) = (out.len(), &text[first.bytes.0..first.bytes.1]);
+        let len = first.len();
         if len <= ShortWordBatch::MAX_BYTES {
             short.push_next(self, pairs, (text, words), 0, out);
         } else if len <= LongWordBatch::MAX_BYTES {
             long.push_next(self, pairs, (text, words), ShortWordBatch::MAX_BYTES + 1, out);
+        }
+        if let Some(id) = self.whole_word(first) {
+            out.truncate(from);
+            out.push(id);
         }
         len <= LongWordBatch::MAX_BYTES
     }
