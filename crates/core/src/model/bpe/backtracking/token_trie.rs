@@ -254,6 +254,11 @@ impl LateTrie {
         self.0.get().is_none() && (0..len.div_ceil(LOOKUP_BYTES)).all(|_| self.0.count_lookup())
     }
 
+    /// Return whether the trie is built.
+    pub(super) fn is_built(&self) -> bool {
+        self.0.get().is_some()
+    }
+
     /// Return the trie of the bytes and of all tokens that merges make. If it has too many states, it stays empty, and
     /// words are merged without it. So are words while another thread builds it: then there is none.
     #[inline]
