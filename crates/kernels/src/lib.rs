@@ -14,6 +14,7 @@ pub mod merges;
 pub mod once;
 pub mod positions;
 pub mod utf16;
+pub mod wide_classes;
 
 /// Return the number of cases of a test: the first, or the second where Miri interprets it.
 #[cfg(test)]

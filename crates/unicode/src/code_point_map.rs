@@ -44,6 +44,20 @@ impl<T: Copy> CodePointMap<T> {
         self.pages[usize::from(self.numbers[code / PAGE])][code % PAGE]
     }
 
+    /// Return the number of the page of each [`PAGE`] code points, and the pages.
+    #[inline]
+    #[must_use]
+    pub fn pages(&self) -> (&[u16], &[[T; PAGE]]) {
+        (self.numbers.as_slice(), &self.pages)
+    }
+
+    /// Return the map of the results of a function.
+    #[must_use]
+    pub fn map<U>(&self, mut of: impl FnMut(T) -> U) -> CodePointMap<U> {
+        let pages = self.pages.iter().map(|page| page.map(&mut of)).collect();
+        CodePointMap { numbers: self.numbers.clone(), pages }
+    }
+
     /// Return the memory that the table takes, in bytes.
     #[must_use]
     pub fn memory(&self) -> usize {

@@ -213,6 +213,9 @@ const MAX_CACHED_BYTES: usize = 64;
 const MAX_CACHED_ASCII: usize = 128;
 /// The lengths, in bytes, of words that are split where no merge applies. The parts of longer words take much memory.
 const SPLIT_BYTES: Range<u32> = 16..1 << 12;
+/// The bytes of words that are split before it is known whether that helps: not if parts have more than the most bytes.
+const TRIED_BYTES: usize = 256;
+const MAX_PART_BYTES: usize = 32;
 
 /// The words of byte-level text: spans of it, long ones split where no merge applies.
 pub(super) struct ByteSpans<'t> {
@@ -328,9 +331,11 @@ impl SplitLongWords {
         let Some(adjacency) = adjacency.filter(|words| words.crosses_spaces() || !text.is_ascii()) else {
             return;
         };
-        let mut done = 0;
+        let (mut done, mut bytes, mut parts) = (0, 0, 0);
         for (number, (&start, &end)) in words.starts.iter().zip(words.ends).enumerate() {
-            if !SPLIT_BYTES.contains(&(end - start)) {
+            let is_whole =
+                bytes > TRIED_BYTES && parts * MAX_PART_BYTES < bytes && !adjacency.crosses_spaces();
+            if is_whole || !SPLIT_BYTES.contains(&(end - start)) {
                 continue;
             }
             let word = &text.as_bytes()[start as usize..end as usize];
@@ -338,10 +343,17 @@ impl SplitLongWords {
             if at_spaces || !word[word.len() - 1].is_ascii() {
                 starts.extend_from_slice(&words.starts[done..number]);
                 ends.extend_from_slice(&words.ends[done..number]);
+                let from = starts.len();
                 match at_spaces {
                     true => adjacency.split_at_spaces(text, (start, end), starts, ends),
                     false => adjacency.split(text, (start, end), starts, ends),
                 }
+                if adjacency.has_whole_word(text, &starts[from..], &ends[from..]) {
+                    starts.truncate(from + 1);
+                    ends.truncate(from);
+                    ends.push(end);
+                }
+                (bytes, parts) = (bytes + (end - start) as usize, parts + starts.len() - from - 1);
                 done = number + 1;
             }
         }

@@ -1,7 +1,10 @@
 //! Adjacent characters of tokens, for byte-level models.
 //!
-//! A token may begin and end within characters. So the filter also has pairs of the last byte of a character and the
-//! first of the next, and of a character and the first one or two bytes of the next.
+//! A token may begin and end within characters. So there are also pairs of the last byte of a character and the first of
+//! the next, and of a character and the first byte of the next.
+//!
+//! A token that matches whole words although merges do not make it must not match a part: a word with such a part is not
+//! split.
 //!
 //! Tokens of several words have spaces inside. [`SpaceContexts`] has what surrounds these: up to four bytes before a space,
 //! and up to four after it. A token that has fewer of them begins or ends there. A word of several clauses seldom repeats; split before
@@ -18,22 +21,55 @@ use super::{little_endian, PairFilter, BITS_PER_PAIR};
 #[derive(Clone, Debug)]
 pub struct ByteAdjacency {
     pairs: PairFilter,
+    /// A bit for each last byte of a character of which a token has not all bytes, with the first byte of the next.
+    ends: Box<[u64; 1 << 10]>,
     spaces: SpaceContexts,
+    /// The tokens that only match whole words, and a bit for each of their first bytes.
+    whole_words: HashMap<Box<[u8]>, u32>,
+    begins_whole_word: [u64; 4],
 }
 
-/// Marks the last byte of a character of which a token has not all bytes.
-const END_OF_CHAR: u32 = 0xFF << 24;
-
 impl ByteAdjacency {
-    /// Collect the pairs of tokens with these bytes.
-    pub(in crate::model) fn of<'t>(tokens: impl Iterator<Item = &'t [u8]> + Clone) -> Self {
+    /// Collect the pairs of tokens with these bytes. The last ones, with ids, only match whole words.
+    pub(in crate::model) fn of<'t>(
+        tokens: impl Iterator<Item = &'t [u8]> + Clone,
+        whole_words: impl Iterator<Item = (&'t [u8], u32)>,
+    ) -> Self {
         let spaces = SpaceContexts::of(tokens.clone());
-        let mut pairs = HashSet::default();
+        let (mut pairs, mut ends) = (HashSet::default(), Box::new([0; 1 << 10]));
         for token in tokens.filter(|token| !token.is_ascii()) {
-            let starts = (1..token.len()).filter(|&at| !is_continuation(token[at]));
-            pairs.extend(starts.map(|at| pair_in_token(token, at)));
+            for at in (1..token.len()).filter(|&at| !is_continuation(token[at])) {
+                match pair_in_token(token, at) {
+                    Some(pair) => pairs.extend([halves(little_endian(pair))]),
+                    None => set_bit(&mut *ends, u16::from_le_bytes([token[at - 1], token[at]])),
+                }
+            }
         }
-        Self { pairs: PairFilter::of(pairs, BITS_PER_PAIR), spaces }
+        let (mut of_bytes, mut begins_whole_word) = (HashMap::default(), [0; 4]);
+        for (bytes, id) in whole_words {
+            set_bit(&mut begins_whole_word, bytes[0].into());
+            of_bytes.insert(bytes.into(), id);
+        }
+        let pairs = PairFilter::of(pairs, BITS_PER_PAIR);
+        Self { pairs, ends, spaces, whole_words: of_bytes, begins_whole_word }
+    }
+
+    /// Return the id of a token that only matches whole words.
+    #[inline]
+    pub(crate) fn whole_word(&self, word: &[u8]) -> Option<u32> {
+        let is_first = word.first().is_some_and(|&first| has_bit(&self.begins_whole_word, first.into()));
+        if is_first {
+            self.whole_words.get(word).copied()
+        } else {
+            None
+        }
+    }
+
+    /// Return whether one of these parts of a text is a token that only matches whole words.
+    pub(crate) fn has_whole_word(&self, text: &str, starts: &[u32], ends: &[u32]) -> bool {
+        let part = |(&start, &end): (&u32, &u32)| &text.as_bytes()[start as usize..end as usize];
+        let mut parts = starts.iter().zip(ends).map(part);
+        !self.whole_words.is_empty() && parts.any(|part| self.whole_word(part).is_some())
     }
 
     /// Return whether tokens cross the spaces between words.
@@ -55,104 +91,84 @@ impl ByteAdjacency {
 
     /// Split a word of a text; append the starts and ends of its parts.
     ///
-    /// Each character is written as the start of a part and overwritten unless it is one: a branch would be
-    /// unpredictable.
+    /// The positions are bits first: a branch for each character would be unpredictable.
     pub fn split(&self, text: &str, (start, end): (u32, u32), starts: &mut Vec<u32>, ends: &mut Vec<u32>) {
         let text = text.as_bytes();
-        let (mut count, max_count) = (starts.len(), starts.len() + (end - start) as usize + 1);
-        starts.resize(max_count, start);
-        ends.resize(max_count, end);
-        let mut one = Char::at(text, start as usize);
-        let mut at = start + one.len;
-        while at < end {
-            let next = Char::at(text, at as usize);
-            starts[count + 1] = at;
-            ends[count] = at;
-            count += usize::from(self.can_split(one, next));
-            at += next.len;
-            one = next;
+        let (mut at, mut len) = (start, len_of_char(text[start as usize]));
+        starts.push(start);
+        while at + len < end {
+            let (first, mut parts) = (at, 0_u64);
+            while at + len < end.min(first + u64::BITS) {
+                let bytes = bytes_at(text, at as usize);
+                let next_len = len_of_char((bytes >> (8 * len)) as u8);
+                at += len;
+                parts |= u64::from(self.can_split(bytes, len, next_len)) << (at - first);
+                len = next_len;
+            }
+            while parts != 0 {
+                ends.push(first + parts.trailing_zeros());
+                starts.push(first + parts.trailing_zeros());
+                parts &= parts - 1;
+            }
         }
-        ends[count] = end;
-        starts.truncate(count + 1);
-        ends.truncate(count + 1);
+        ends.push(end);
     }
 
-    /// Return whether no token has these two characters, or the end of one and the beginning of the other, side by
-    /// side. Two ASCII characters are never split.
+    /// Return whether no token has two characters of these lengths, or the end of one and the beginning of the other, side
+    /// by side. Two ASCII characters are never split.
     #[inline]
-    fn can_split(&self, one: Char, next: Char) -> bool {
-        let pairs = [
-            (one.bytes, next.bytes),
-            (one.bytes, next.first_two()),
-            (one.bytes, next.first()),
-            (END_OF_CHAR | one.last(), next.first()),
-        ];
-        let is_in_token =
-            pairs.iter().fold(false, |any, &(one, next)| any | self.pairs.may_contain(one, next));
-        (one.len | next.len) > 1 && !is_in_token
+    fn can_split(&self, bytes: u64, len: u32, next_len: u32) -> bool {
+        let may_contain = |count: u32| {
+            let (one, next) = halves(bytes & (u64::MAX >> (u64::BITS - 8 * count)));
+            self.pairs.may_contain(one, next)
+        };
+        let is_in_token = may_contain(len + next_len)
+            | may_contain(len + 1)
+            | has_bit(&*self.ends, (bytes >> (8 * (len - 1))) as u16);
+        ((len | next_len) > 1) & !is_in_token
     }
 
     /// Return the bytes of memory.
     pub(in crate::model) fn bytes(&self) -> usize {
-        self.pairs.bytes() + self.spaces.bytes()
+        let whole_words = self.whole_words.keys().map(|word| word.len() + size_of::<(Box<[u8]>, u32)>());
+        self.pairs.bytes() + size_of_val(&*self.ends) + self.spaces.bytes() + whole_words.sum::<usize>()
     }
 }
 
-/// A character as its UTF-8 bytes, little-endian.
-#[derive(Clone, Copy)]
-struct Char {
-    bytes: u32,
-    len: u32,
+/// Return the eight bytes at `at`, or as many as there are.
+#[inline]
+fn bytes_at(text: &[u8], at: usize) -> u64 {
+    let rest = &text[at..];
+    rest.first_chunk().map_or_else(|| little_endian(rest), |block| u64::from_le_bytes(*block))
 }
 
-impl Char {
-    /// Return the character that begins at byte `at`.
-    #[inline]
-    fn at(text: &[u8], at: usize) -> Self {
-        let len = len_of_char(text[at]);
-        match text[at..].first_chunk() {
-            Some(block) => Self { bytes: u32::from_le_bytes(*block) & (u32::MAX >> (32 - 8 * len)), len },
-            None => Self { bytes: little_endian(&text[at..at + len as usize]), len },
-        }
-    }
-
-    fn first(self) -> u32 {
-        self.bytes & 0xFF
-    }
-
-    fn first_two(self) -> u32 {
-        self.bytes & 0xFFFF
-    }
-
-    fn last(self) -> u32 {
-        self.bytes >> (8 * (self.len - 1))
-    }
+/// Return the character of a token before byte `at` and the next one, or its first byte if the token has not all; `None` if
+/// the token has not the whole character before.
+fn pair_in_token(token: &[u8], at: usize) -> Option<&[u8]> {
+    let from =
+        token[..at].iter().rposition(|&byte| !is_continuation(byte)).filter(|&from| at - from <= 4)?;
+    let end = at + len_of_char(token[at]) as usize;
+    Some(&token[from..if end <= token.len() { end } else { at + 1 }])
 }
 
-/// Return the characters, or their parts, that a token has before and after byte `at`, where a character begins.
-fn pair_in_token(token: &[u8], at: usize) -> (u32, u32) {
-    let before =
-        token[..at].iter().rposition(|&byte| !is_continuation(byte)).filter(|&from| at - from <= 4);
-    let len = len_of_char(token[at]) as usize;
-    let after = &token[at..token.len().min(at + len)];
-    match (before, after.len() == len) {
-        (None, _) => (END_OF_CHAR | u32::from(token[at - 1]), little_endian(&after[..1])),
-        (Some(from), true) => (little_endian(&token[from..at]), little_endian(after)),
-        (Some(from), false) => {
-            (little_endian(&token[from..at]), little_endian(&after[..after.len().min(2)]))
-        }
-    }
+fn halves(bytes: u64) -> (u32, u32) {
+    ((bytes >> 32) as u32, bytes as u32)
+}
+
+fn set_bit(bits: &mut [u64], bit: u16) {
+    bits[usize::from(bit / 64)] |= 1 << (bit % 64);
+}
+
+#[inline]
+fn has_bit<const N: usize>(bits: &[u64; N], bit: u16) -> bool {
+    bits[usize::from(bit / 64)] >> (bit % 64) & 1 != 0
 }
 
 /// Return the length in bytes of a character that begins with this byte.
 #[inline]
 fn len_of_char(first: u8) -> u32 {
-    match first {
-        0..0x80 => 1,
-        0x80..0xE0 => 2,
-        0xE0..0xF0 => 3,
-        0xF0.. => 4,
-    }
+    const LENGTHS: [u8; 16] = [1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 3, 4];
+    LENGTHS[usize::from(first >> 4)].into()
 }
 
 fn is_continuation(byte: u8) -> bool {
@@ -265,8 +281,8 @@ impl Around {
     #[inline]
     fn of(bytes: &[u8], space: usize) -> Self {
         let shape = (space.min(MOST), (bytes.len() - space - 1).min(MOST));
-        let before = little_endian(&bytes[space - shape.0..space]) << (8 * (MOST - shape.0));
-        Self { before, after: little_endian(&bytes[space + 1..space + 1 + shape.1]), shape }
+        let before = (little_endian(&bytes[space - shape.0..space]) as u32) << (8 * (MOST - shape.0));
+        Self { before, after: little_endian(&bytes[space + 1..space + 1 + shape.1]) as u32, shape }
     }
 
     /// Return the bytes of a shape that fits.
@@ -335,7 +351,7 @@ mod tests {
     }
 
     fn adjacency(tokens: &[&[u8]]) -> ByteAdjacency {
-        ByteAdjacency::of(tokens.iter().copied())
+        ByteAdjacency::of(tokens.iter().copied(), std::iter::empty())
     }
 
     #[test]
@@ -349,7 +365,10 @@ mod tests {
     #[test]
     fn tokens_may_begin_and_end_within_characters() {
         assert_eq!(split(&adjacency(&[b"\xC3\xA9\xE4"]), "é中é丮éè𝄞"), ["é中", "é丮", "é", "è", "𝄞"]);
-        assert_eq!(split(&adjacency(&[b"\xC3\xA9\xE4\xB8"]), "é中é万éa"), ["é中", "é万", "é", "a"]);
+        assert_eq!(
+            split(&adjacency(&[b"\xC3\xA9\xE4\xB8"]), "é中é万é字éa"),
+            ["é中", "é万", "é", "字", "é", "a"]
+        );
         assert_eq!(split(&adjacency(&[b"\xAD\xC3"]), "中é丮é"), ["中é", "丮", "é"]);
         assert_eq!(split(&adjacency(&[b"a\xF0\x9D\x84"]), "a𝄞a"), ["a𝄞", "a"]);
     }

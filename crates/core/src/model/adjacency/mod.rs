@@ -58,7 +58,7 @@ impl PairFilter {
     }
 }
 
-/// Return up to four bytes as a number.
-fn little_endian(bytes: &[u8]) -> u32 {
-    bytes.iter().rev().fold(0, |number, &byte| number << 8 | u32::from(byte))
+/// Return up to eight bytes as a number.
+fn little_endian(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }

@@ -333,6 +333,7 @@ impl MergeTables {
         ids: &mut Vec<u32>,
     ) -> bool {
         let Some(backtracking) = &self.bytes else { return false };
+        backtracking.begin(&mut scratch.interleaved);
         for number in 0..words.len() {
             let from = ids.len();
             if !backtracking.push_next((bytes, &words[number..]), &mut scratch.interleaved, ids) {

@@ -18,6 +18,8 @@ const CL100K: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{
 /// A pattern that no scanner knows.
 const UNKNOWN: &str = r"\p{L}+|[0-9]{1,2}|[^\p{L}0-9]";
 const END: &str = "<|end|>";
+/// Tokens that no merges make; long words have them as parts.
+const WHOLE_WORDS: [&str; 4] = ["かな", "слова", " cat", "漢"];
 
 const SAMPLE: &str = "the cat sat on the mat, and the other cat didn't; they'll see 1234 cats there. \
     naïve café déjà vu — größer Straße; слово словами словарь; 漢字かな漢字の世界世界; हिन्दी में हिन्दी; \
@@ -43,6 +45,7 @@ struct Definition {
     printable: Vec<char>,
     ids: HashMap<String, u32>,
     ranks: HashMap<(String, String), usize>,
+    whole_words: HashMap<String, u32>,
 }
 
 impl Definition {
@@ -76,7 +79,10 @@ impl Definition {
                 ids.push(self.ids[END]);
             }
             for word in self.words(part) {
-                ids.extend(self.merged(self.symbols(word)).iter().map(|token| self.ids[token]));
+                match self.whole_words.get(&self.symbols(word).concat()) {
+                    Some(&id) => ids.push(id),
+                    None => ids.extend(self.merged(self.symbols(word)).iter().map(|token| self.ids[token])),
+                }
             }
         }
         ids
@@ -106,13 +112,19 @@ impl Definition {
     }
 }
 
-/// A pipeline with this pattern and its definition.
-fn both(source: &str) -> (Tokenizer, Definition) {
+/// A pipeline with this pattern, with or without whole words, and its definition.
+fn both(source: &str, ignore_merges: bool) -> (Tokenizer, Definition) {
     let pattern = Pattern::compile(&PatternSpec::Regex(source.into()), "pattern").unwrap();
     let printable = printable();
     let ids = printable.iter().map(char::to_string).zip(0..).collect();
-    let mut definition = Definition { pattern, printable, ids, ranks: HashMap::new() };
+    let (ranks, whole_words) = (HashMap::new(), HashMap::new());
+    let mut definition = Definition { pattern, printable, ids, ranks, whole_words };
     let merges = definition.learn(150);
+    for word in WHOLE_WORDS.into_iter().filter(|_| ignore_merges) {
+        let (next, word) = (definition.ids.len() as u32, definition.symbols(word).concat());
+        let id = *definition.ids.entry(word.clone()).or_insert(next);
+        definition.whole_words.insert(word, id);
+    }
     let bytes = ByteLevelSpec { add_prefix_space: false, trim_offsets: true, use_regex: source == GPT2 };
     let mut pre_tokenizer = PreTokenizerSpec::ByteLevel(bytes);
     if source != GPT2 {
@@ -126,6 +138,7 @@ fn both(source: &str) -> (Tokenizer, Definition) {
     let model = BpeSpec {
         vocab: definition.ids.clone().into_iter().collect(),
         merges: merges.into_iter().collect(),
+        ignore_merges,
         ..BpeSpec::default()
     };
     let end = definition.ids.len() as u32;
@@ -158,8 +171,10 @@ fn check(pipeline: &Tokenizer, definition: &Definition, text: &str) {
 }
 
 fn for_each_pipeline(run: impl Fn(&Tokenizer, &Definition)) {
-    for source in [GPT2, CL100K, UNKNOWN] {
-        let (pipeline, definition) = both(source);
+    for (source, ignore_merges) in
+        [GPT2, CL100K, UNKNOWN].into_iter().flat_map(|source| [(source, false), (source, true)])
+    {
+        let (pipeline, definition) = both(source, ignore_merges);
         run(&pipeline, &definition);
     }
 }

@@ -14,7 +14,7 @@ pub(in crate::model) struct MergeRules<'r> {
     pub(in crate::model) symbols: &'r [u32],
     /// The merges by rank.
     pub(in crate::model) merges: &'r [MergeIds],
-    /// Tokens that match whole words, even if merges do not make them.
+    /// Tokens that match whole words, even if merges do not make them; only if the symbols are bytes.
     pub(in crate::model) whole_words: &'r [u32],
     /// The table sections of a compiled cache, if any.
     pub(in crate::model) stored: &'r TableSections,
@@ -37,15 +37,16 @@ impl BacktrackingBpe {
         entries[first_whole..].iter().for_each(|&entry| texts.push(|bytes| push_bytes(entry, bytes)));
         let bytes: [u8; 256] = std::array::from_fn(|byte| byte as u8);
         let are_bytes = split_table.symbols() == 256 && texts.bytes.starts_with(&bytes);
-        let is_byte_level = are_bytes && entries.len() == first_whole;
-        let byte_pairs = is_byte_level.then(|| split_table.byte_pairs());
+        let byte_pairs = are_bytes.then(|| split_table.byte_pairs());
         let texts = texts.all();
-        let byte_adjacency = is_byte_level.then(|| ByteAdjacency::of(texts.iter().copied()));
-        let trie = if is_byte_level {
+        let (made, wholes) = texts.split_at(first_whole);
+        let whole_words = wholes.iter().copied().zip(entries.drain(first_whole..));
+        let byte_adjacency = are_bytes.then(|| ByteAdjacency::of(texts.iter().copied(), whole_words));
+        let trie = if are_bytes && wholes.is_empty() {
             LateTrie::unbuilt(rules.stored)
         } else {
-            let stored = token_trie::restore(rules.stored, &texts, first_whole as u32);
-            LateTrie::built(stored.or_else(|| TokenTrie::of(&texts, first_whole as u32))?)
+            let stored = token_trie::restore(rules.stored, made);
+            LateTrie::built(stored.or_else(|| TokenTrie::of(made))?)
         };
         let longest = texts.iter().map(|text| text.len()).max().unwrap_or(0);
         let chunk_len = streaming::chunk_len(longest);

@@ -57,12 +57,11 @@ use crate::table_sections::TableSections;
 pub(in crate::model) struct BacktrackingBpe {
     split_table: SplitTable,
     trie: LateTrie,
-    /// The ids of tokens by number, then of those that only match whole words.
+    /// The ids of tokens by number.
     entries: Vec<u32>,
-    /// The pairs of bytes that merge, for byte-level models in which merges make all tokens: their short words are
-    /// merged in batches.
+    /// The pairs of bytes that merge, for byte-level models: their short words are merged in batches.
     byte_pairs: Option<BytePairMap>,
-    /// Where words of such a model can be split.
+    /// Where words of such a model can be split, and its tokens that only match whole words.
     byte_adjacency: Option<ByteAdjacency>,
     /// The length of the longest token in bytes.
     longest: usize,
@@ -80,20 +79,18 @@ impl BacktrackingBpe {
         scratch: &mut BacktrackingScratch,
         mut found: impl FnMut(u32, usize),
     ) -> usize {
+        if let Some(id) = self.whole_word(word) {
+            found(id, word.len());
+            return word.len();
+        }
         if self.trie.counts_as_first(word.len()) {
             return 0;
         }
         let Some(trie) = self.trie() else { return 0 };
-        let (longest, read_len) = trie.longest(word);
+        let (longest, _) = trie.longest(word);
         if longest.len as usize == word.len() {
             found(self.entries[longest.entry as usize], word.len());
             return word.len();
-        }
-        if read_len as usize == word.len() {
-            if let Some(entry) = trie.whole(word) {
-                found(self.entries[entry as usize], word.len());
-                return word.len();
-            }
         }
         let emit = |token: TokenMatch| found(self.entries[token.entry as usize], token.len as usize);
         self.segment_from(word, longest, scratch, emit)
@@ -102,6 +99,12 @@ impl BacktrackingBpe {
     /// Return where words can be split before segmentation, if the model has such positions.
     pub(in crate::model) fn byte_adjacency(&self) -> Option<&ByteAdjacency> {
         self.byte_adjacency.as_ref()
+    }
+
+    /// Return the id of a token that only matches whole words.
+    #[inline]
+    fn whole_word(&self, word: &[u8]) -> Option<u32> {
+        self.byte_adjacency.as_ref()?.whole_word(word)
     }
 
     /// Return whether a word begins with a symbol of the model.
@@ -233,6 +236,8 @@ impl BacktrackingBpe {
 /// The batches of both length classes.
 #[derive(Clone, Debug, Default)]
 pub(in crate::model::bpe) struct MergeBatches {
+    /// Whether there is a trie for the longer words of characters of three bytes: a token has many of their bytes.
+    has_trie: bool,
     short: LengthClass<16, 32>,
     long: LengthClass<32, 64>,
 }
@@ -248,23 +253,40 @@ struct LengthClass<const SYMBOLS: usize, const CAPACITY: usize> {
 }
 
 impl BacktrackingBpe {
-    /// Append the ids of the first of `words`. Return `false` for words that are too long. The caller passes all
-    /// words of the text in their order.
+    /// Begin the words of a text.
+    pub(in crate::model::bpe) fn begin(&self, batches: &mut MergeBatches) {
+        batches.has_trie = self.trie.is_built();
+    }
+
+    /// Append the ids of the first of `words`. Return `false` for words that are not merged in batches. The caller
+    /// passes all words of the text in their order.
     #[inline]
     pub(in crate::model::bpe) fn push_next(
         &self,
         (text, words): (&[u8], &[BatchWord]),
-        MergeBatches { short, long }: &mut MergeBatches,
+        MergeBatches { has_trie, short, long }: &mut MergeBatches,
         out: &mut Vec<u32>,
     ) -> bool {
-        let Some(pairs) = &self.byte_pairs else { return false };
-        let len = words.first().map_or(0, |word| word.bytes.1 - word.bytes.0);
-        if len <= ShortWordBatch::MAX_BYTES {
-            short.push_next(self, pairs, (text, words), 0, out);
-        } else if len <= LongWordBatch::MAX_BYTES {
-            long.push_next(self, pairs, (text, words), ShortWordBatch::MAX_BYTES + 1, out);
+        let (Some(pairs), Some(first)) = (&self.byte_pairs, words.first()) else { return false };
+        let (from, first) = (out.len(), &text[first.bytes.0..first.bytes.1]);
+        let is_short = |word: &[u8]| word.len() <= ShortWordBatch::MAX_BYTES;
+        let is_long = |word: &[u8]| {
+            !is_short(word)
+                && word.len() <= LongWordBatch::MAX_BYTES
+                && !(*has_trie && word[word.len() - 3] >= 0xE0)
+        };
+        if is_short(first) {
+            short.push_next(self, pairs, (text, words), is_short, out);
+        } else if is_long(first) {
+            long.push_next(self, pairs, (text, words), is_long, out);
+        } else {
+            return false;
         }
-        len <= LongWordBatch::MAX_BYTES
+        if let Some(id) = self.whole_word(first) {
+            out.truncate(from);
+            out.push(id);
+        }
+        true
     }
 }
 
@@ -275,11 +297,11 @@ impl<const SYMBOLS: usize, const CAPACITY: usize> LengthClass<SYMBOLS, CAPACITY>
         model: &BacktrackingBpe,
         pairs: &BytePairMap,
         words: (&[u8], &[BatchWord]),
-        min_len: usize,
+        is_one: impl Fn(&[u8]) -> bool,
         out: &mut Vec<u32>,
     ) {
         if self.next == self.count {
-            self.fill(model, pairs, words, min_len);
+            self.fill(model, pairs, words, is_one);
         }
         if let Some(rows) = &self.rows {
             out.extend(rows.numbers(self.next).map(|number| model.entries[number as usize]));
@@ -287,18 +309,15 @@ impl<const SYMBOLS: usize, const CAPACITY: usize> LengthClass<SYMBOLS, CAPACITY>
         self.next += 1;
     }
 
-    /// Merge the first words of at least `min_len` bytes that are not too long.
+    /// Merge the first words of this class.
     fn fill(
         &mut self,
         model: &BacktrackingBpe,
         pairs: &BytePairMap,
         (text, words): (&[u8], &[BatchWord]),
-        min_len: usize,
+        is_one: impl Fn(&[u8]) -> bool,
     ) {
-        let is_one = |word: &&[u8]| {
-            (min_len..=InterleavedWords::<SYMBOLS, CAPACITY>::MAX_BYTES).contains(&word.len())
-        };
-        let all = words.iter().map(|word| &text[word.bytes.0..word.bytes.1]).filter(is_one);
+        let all = words.iter().map(|word| &text[word.bytes.0..word.bytes.1]).filter(|word| is_one(word));
         let mut batch = [&[][..]; MAX_WORDS];
         (self.next, self.count) = (0, batch.iter_mut().zip(all).map(|(batch, word)| *batch = word).count());
         self.rows.get_or_insert_with(Box::default).merge_words(

@@ -40,18 +40,17 @@ pub(super) struct TokenMatch {
 pub(super) const NO_MATCH: TokenMatch = TokenMatch { entry: NONE, len: 0 };
 
 impl TokenTrie {
-    /// Build the trie of the bytes of each token, no two alike. Tokens from `first_whole` on match whole texts only.
-    /// `None` if there are too many states.
-    pub(super) fn of(texts: &[&[u8]], first_whole: u32) -> Option<Self> {
+    /// Build the trie of the bytes of each token, no two alike. `None` if there are too many states.
+    pub(super) fn of(texts: &[&[u8]]) -> Option<Self> {
         let keys = sorted_keys(texts.iter().copied().zip(0..));
-        let mut states = TokenTrieBuilder { first_whole, ..TokenTrieBuilder::default() };
+        let mut states = TokenTrieBuilder::default();
         states.next_prefix.resize(texts.len(), NO_MATCH);
         let allocator = build_breadth_first(&[keys], MAX_BASE, &mut states)?;
         // A free slot, and the root, gets the label of a base that no state has, so that no byte leads to it.
         for slot in (0..states.nodes.len()).filter(|&slot| slot == ROOT || allocator.is_free(slot)) {
             states.nodes[slot].set_label((slot ^ allocator.unused_base(slot)) as u8);
         }
-        let TokenTrieBuilder { nodes, entries, next_prefix, .. } = states;
+        let TokenTrieBuilder { nodes, entries, next_prefix } = states;
         Some(Self { nodes, entries, next_prefix })
     }
 
@@ -80,18 +79,6 @@ impl TokenTrie {
         (TokenMatch { entry: self.entries[state], len }, read_len)
     }
 
-    /// Return the token with exactly these bytes.
-    pub(super) fn whole(&self, bytes: &[u8]) -> Option<u32> {
-        let mut state = ROOT;
-        for &byte in bytes {
-            state = self.nodes[state].child(byte);
-            if !self.nodes[state].has_label(byte) {
-                return None;
-            }
-        }
-        Some(self.entries[state]).filter(|&entry| entry != NONE)
-    }
-
     /// Return the longest other token that a token begins with; of length 0 without one.
     #[inline]
     pub(super) fn next_prefix(&self, entry: u32) -> TokenMatch {
@@ -105,7 +92,6 @@ struct TokenTrieBuilder {
     nodes: Vec<CompactNode>,
     entries: Vec<u32>,
     next_prefix: Vec<TokenMatch>,
-    first_whole: u32,
 }
 
 impl TrieLayout for TokenTrieBuilder {
@@ -124,9 +110,6 @@ impl TrieLayout for TokenTrieBuilder {
         longest: TokenMatch,
     ) -> TokenMatch {
         self.entries[state as usize] = number;
-        if number >= self.first_whole {
-            return longest;
-        }
         self.nodes[state as usize].set_final();
         self.next_prefix[number as usize] = longest;
         TokenMatch { entry: number, len: bytes.len() as u32 }
@@ -204,18 +187,18 @@ pub(in crate::model) fn sections(all: &TableSections) -> TableSections {
 }
 
 /// Read the trie of these texts, if the sections contain it.
-pub(super) fn restore(sections: &TableSections, texts: &[&[u8]], first_whole: u32) -> Option<TokenTrie> {
+pub(super) fn restore(sections: &TableSections, texts: &[&[u8]]) -> Option<TokenTrie> {
     let next_prefix = sections.get::<[u32; 2]>(NEXT_PREFIXES).ok()?;
     let trie = TokenTrie {
         nodes: sections.get(NODES).ok()?.iter().copied().map(CompactNode::from_bits).collect(),
         entries: sections.get(ENTRIES).ok()?.to_vec(),
         next_prefix: next_prefix.iter().map(|&[entry, len]| TokenMatch { entry, len }).collect(),
     };
-    has_exactly(&trie, texts, first_whole as usize).then_some(trie)
+    has_exactly(&trie, texts).then_some(trie)
 }
 
 /// Return whether a trie has exactly these texts.
-fn has_exactly(trie: &TokenTrie, texts: &[&[u8]], first_whole: usize) -> bool {
+fn has_exactly(trie: &TokenTrie, texts: &[&[u8]]) -> bool {
     let TokenTrie { nodes, entries, next_prefix } = trie;
     let ends = nodes.iter().filter(|node| node.is_final()).count();
     let entry_count = entries.iter().filter(|&&entry| entry != NONE).count();
@@ -223,12 +206,12 @@ fn has_exactly(trie: &TokenTrie, texts: &[&[u8]], first_whole: usize) -> bool {
     let is_whole = nodes.len().is_multiple_of(BLOCK) && nodes.len() == entries.len() && nodes.len() > ROOT;
     is_whole
         && nodes.iter().all(|node| node.base() < nodes.len())
-        && (ends, entry_count, next_prefix.len()) == (first_whole, texts.len(), texts.len())
-        && texts.iter().enumerate().all(|(number, text)| has_text(trie, number, text, first_whole))
+        && [ends, entry_count, next_prefix.len()] == [texts.len(); 3]
+        && texts.iter().enumerate().all(|(number, text)| has_text(trie, number, text))
 }
 
 /// Return whether a text ends at its number, and its next prefix is right.
-fn has_text(trie: &TokenTrie, number: usize, text: &[u8], first_whole: usize) -> bool {
+fn has_text(trie: &TokenTrie, number: usize, text: &[u8]) -> bool {
     let (mut state, mut longest) = (ROOT, NO_MATCH);
     for (&byte, len) in text.iter().zip(0..) {
         if trie.nodes[state].is_final() {
@@ -239,12 +222,10 @@ fn has_text(trie: &TokenTrie, number: usize, text: &[u8], first_whole: usize) ->
             return false;
         }
     }
-    let ends = trie.nodes[state].is_final();
-    let expected = if number < first_whole { longest } else { NO_MATCH };
     let next_prefix = trie.next_prefix[number];
     trie.entries[state] as usize == number
-        && ends == (number < first_whole)
-        && (next_prefix.entry, next_prefix.len) == (expected.entry, expected.len)
+        && trie.nodes[state].is_final()
+        && (next_prefix.entry, next_prefix.len) == (longest.entry, longest.len)
 }
 
 /// The bytes of words that count as one lookup.
@@ -273,6 +254,11 @@ impl LateTrie {
         self.0.get().is_none() && (0..len.div_ceil(LOOKUP_BYTES)).all(|_| self.0.count_lookup())
     }
 
+    /// Return whether the trie is built.
+    pub(super) fn is_built(&self) -> bool {
+        self.0.get().is_some()
+    }
+
     /// Return the trie of the bytes and of all tokens that merges make. If it has too many states, it stays empty, and
     /// words are merged without it. So are words while another thread builds it: then there is none.
     #[inline]
@@ -288,10 +274,7 @@ impl LateTrie {
     fn build(&self, split_table: &SplitTable) -> TokenTrie {
         let texts = TokenBytes::of_bytes(split_table);
         let texts = texts.all();
-        let count = texts.len() as u32;
-        restore(self.0.stored(), &texts, count)
-            .or_else(|| TokenTrie::of(&texts, count))
-            .unwrap_or_else(TokenTrie::empty)
+        restore(self.0.stored(), &texts).or_else(|| TokenTrie::of(&texts)).unwrap_or_else(TokenTrie::empty)
     }
 }
 
@@ -313,28 +296,24 @@ mod tests {
         #[test]
         fn lookups_equal_a_comparison_with_all_tokens(
             entries in prop::collection::btree_set(text(6), 1..300),
-            wholes in 0..20usize,
             texts in prop::collection::vec(text(12), 50),
         ) {
             let entries: Vec<&[u8]> = entries.iter().map(Vec::as_slice).collect();
-            let first_whole = entries.len().saturating_sub(wholes);
-            let trie = TokenTrie::of(&entries, first_whole as u32).unwrap();
+            let trie = TokenTrie::of(&entries).unwrap();
             let longest = |text: &[u8], bound: usize| {
                 let begins = |&at: &usize| text.starts_with(entries[at]) && entries[at].len() < bound;
-                let found = (0..first_whole).filter(begins).max_by_key(|&at| entries[at].len());
+                let found = (0..entries.len()).filter(begins).max_by_key(|&at| entries[at].len());
                 found.map_or((NONE, 0), |at| (at as u32, entries[at].len() as u32))
             };
             let mut sections = TableSections::default();
             store(&trie, &mut sections);
-            prop_assert!(restore(&sections, &entries, first_whole as u32).is_some());
-            prop_assert!(restore(&sections, &entries[1..], first_whole as u32).is_none());
+            prop_assert!(restore(&sections, &entries).is_some());
+            prop_assert!(restore(&sections, &entries[1..]).is_none());
             for text in texts.iter().map(Vec::as_slice).chain(entries.iter().copied()) {
                 let (found, _) = trie.longest(text);
                 prop_assert_eq!((found.entry, found.len), longest(text, usize::MAX));
-                let whole = entries.iter().position(|&entry| entry == text);
-                prop_assert_eq!(trie.whole(text), whole.map(|at| at as u32));
             }
-            for (at, entry) in entries[..first_whole].iter().enumerate() {
+            for (at, entry) in entries.iter().enumerate() {
                 let next_prefix = trie.next_prefix(at as u32);
                 prop_assert_eq!((next_prefix.entry, next_prefix.len), longest(entry, entry.len()));
             }
@@ -355,8 +334,7 @@ mod stored_trie_tests {
             (table, position, value) in (0..3usize, any::<prop::sample::Index>(), any::<u32>()),
         ) {
             let texts: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
-            let first_whole = texts.len() as u32 / 2;
-            let mut trie = TokenTrie::of(&texts, first_whole).unwrap();
+            let mut trie = TokenTrie::of(&texts).unwrap();
             let made = trie.clone();
             match table {
                 0 => trie.nodes[position.index(made.nodes.len())] = CompactNode::from_bits(value),
@@ -365,9 +343,8 @@ mod stored_trie_tests {
             }
             let mut sections = TableSections::default();
             store(&trie, &mut sections);
-            if let Some(found) = restore(&sections, &texts, first_whole) {
+            if let Some(found) = restore(&sections, &texts) {
                 for text in &texts {
-                    prop_assert_eq!(found.whole(text), made.whole(text));
                     let (expected, read_len) = made.longest(text);
                     let (longest, found_looked) = found.longest(text);
                     prop_assert_eq!(
@@ -385,7 +362,7 @@ mod stored_trie_tests {
         [NODES, ENTRIES, NEXT_PREFIXES]
             .iter()
             .for_each(|name| sections.put(name, &Array::from(vec![1_u8; 3])));
-        assert!(restore(&sections, &[b"a"], 1).is_none());
+        assert!(restore(&sections, &[b"a"]).is_none());
     }
 }
 

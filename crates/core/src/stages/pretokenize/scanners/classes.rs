@@ -4,6 +4,7 @@
 //! They follow from the kinds of characters that patterns distinguish, a bit each.
 
 use piecework_kernels::classes::{class_masks, ByteClasses, BLOCK};
+use piecework_kernels::wide_classes::{add_wide_classes, WideClasses};
 use piecework_unicode::{wide_char_at, CodePointMap};
 
 use super::scanner::Classification;
@@ -28,30 +29,15 @@ pub(super) const IS_NON_ASCII: usize = 5;
 
 /// A representative of most non-ASCII characters: a letter without case.
 const COMMON: char = '一';
-/// For lead bytes without their top bit: all two-byte, or all three-byte, characters with this lead byte
-/// have the common class.
-const BEGINS_TWO: usize = 0;
-const BEGINS_THREE: usize = 1;
 
 /// The classes of all characters for one classification.
 pub(super) struct ClassTable {
     ascii: ByteClasses,
-    /// The lead bytes of characters with the common class.
-    lead_bytes: ByteClasses,
-    /// The classes of `COMMON`.
-    of_common: u8,
-    /// The classes of each kind of characters, a bit for each mask.
-    of_kind: [u8; 128],
+    /// By lead byte without its upper two bits: the classes of `COMMON`, if all characters with it have them.
+    of_lead: [u8; 64],
+    /// The classes of each character, a bit for each mask.
+    classes: CodePointMap<u8>,
     pub(super) kinds: &'static CodePointMap<u8>,
-}
-
-/// Scratch for non-ASCII characters.
-#[derive(Clone, Debug, Default)]
-pub(super) struct NonAsciiScratch {
-    /// The text with the top bit of each byte inverted.
-    turned: Vec<u8>,
-    /// For each block: lead bytes of common characters of two and of three bytes, and ASCII bytes.
-    lead_bytes: Vec<[u64; 3]>,
 }
 
 static UNICODE_TABLE: LateStatic<ClassTable> =
@@ -86,75 +72,45 @@ impl ClassTable {
         more: impl Fn(u8) -> u8,
     ) -> Self {
         let ascii = ByteClasses::new(|byte| classes_of(kinds.get(char::from(byte))) | more(byte));
-        let of_common = classes_of(kinds.get(COMMON));
-        let is_common = |code| char::from_u32(code).is_some_and(|c| classes_of(kinds.get(c)) == of_common);
+        let classes = kinds.map(classes_of);
+        let of_common = classes.get(COMMON);
         // Whether all code points with the leading bits `upper`, followed by `bits` bits, are common.
-        let all_common = |upper: u32, bits: u32| (upper << bits..(upper + 1) << bits).all(is_common);
-        let lead_bytes = ByteClasses::new(|byte| match u32::from(byte) | 0x80 {
-            first @ 0xC0..0xE0 => u8::from(all_common(first & 0x1F, 6)) << BEGINS_TWO,
-            first @ 0xE0..0xF0 => u8::from(all_common(first & 0xF, 12)) << BEGINS_THREE,
-            _ => 0,
+        let all_common = |upper: u32, bits: u32| {
+            (upper << bits..(upper + 1) << bits).all(|code| classes.get_code(code) == of_common)
+        };
+        let of_lead = std::array::from_fn(|lead| {
+            let is_common = match lead as u32 {
+                lead @ 0..0x20 => all_common(lead, 6),
+                lead @ 0x20..0x30 => all_common(lead & 0xF, 12),
+                _ => false,
+            };
+            if is_common {
+                of_common
+            } else {
+                0
+            }
         });
-        let of_kind = std::array::from_fn(|kind| classes_of(kind as u8));
-        Self { ascii, lead_bytes, of_common, of_kind, kinds }
+        Self { ascii, of_lead, classes, kinds }
     }
 
-    /// Compute the class masks of a text.
-    pub(super) fn classify(&self, text: &str, masks: &mut Vec<ClassMasks>, scratch: &mut NonAsciiScratch) {
+    /// Compute the class masks of a text; `four` is scratch.
+    pub(super) fn classify(&self, text: &str, masks: &mut Vec<ClassMasks>, four: &mut Vec<u32>) {
         masks.clear();
         class_masks(text.as_bytes(), &self.ascii, masks);
-        let is_non_ascii = |masks: &ClassMasks| masks[IS_NON_ASCII] != 0;
-        let Some(first_non_ascii) = masks.iter().position(is_non_ascii) else { return };
-        self.find_lead_bytes(&text.as_bytes()[first_non_ascii * BLOCK..], scratch);
-        let mut begun = 0;
-        for (block, &[two, three, _]) in (first_non_ascii..).zip(&scratch.lead_bytes) {
-            if is_non_ascii(&masks[block]) {
-                let [two, three] = [two, three].map(u128::from);
-                let common = two | two << 1 | three | three << 1 | three << 2;
-                begun = self.classify_non_ascii(text, block, (begun, common), masks);
+        let (numbers, pages) = self.classes.pages();
+        let classes = WideClasses { of_lead: &self.of_lead, numbers, pages };
+        add_wide_classes(text.as_bytes(), classes, masks, four);
+        for at in four.drain(..).map(|at| at as usize) {
+            if let Some((code, len)) = wide_char_at(text.as_bytes(), at) {
+                let bytes = ((1 << len) - 1) << (at % BLOCK);
+                add(self.classes.get_code(code), bytes, &mut masks[at / BLOCK..]);
             }
         }
-    }
-
-    /// Find the lead bytes of common characters.
-    fn find_lead_bytes(&self, bytes: &[u8], NonAsciiScratch { turned, lead_bytes }: &mut NonAsciiScratch) {
-        turned.clear();
-        turned.extend(bytes.iter().map(|byte| byte ^ 0x80));
-        lead_bytes.clear();
-        class_masks(turned, &self.lead_bytes, lead_bytes);
-    }
-
-    /// Add the classes of the non-ASCII characters of a block. The bits `begun` belong to a character of
-    /// the previous block, `common` to common characters. Return the bits of the next block that belong to
-    /// a character of this one.
-    fn classify_non_ascii(
-        &self,
-        text: &str,
-        block: usize,
-        (begun, mut common): (u64, u128),
-        masks: &mut [ClassMasks],
-    ) -> u64 {
-        let mut left = masks[block][IS_NON_ASCII] & !begun & !(common as u64);
-        let mut beyond = 0;
-        while left != 0 {
-            let place = left.trailing_zeros() as usize;
-            let Some((code, len)) = wide_char_at(text.as_bytes(), block * BLOCK + place) else { break };
-            let c = char::from_u32(code).unwrap_or_default();
-            let classes = self.of_kind[usize::from(self.kinds.get(c) & 127)];
-            let bytes = ((1 << len) - 1) << place;
-            left &= !(bytes as u64);
-            if classes == self.of_common {
-                common |= bytes;
-            } else {
-                beyond |= add(classes, bytes, &mut masks[block..]);
-            }
-        }
-        beyond | add(self.of_common, common, &mut masks[block..])
     }
 }
 
-/// Add bytes of a block and of the next one to some classes; return the bytes of the next one.
-fn add(mut classes: u8, bytes: u128, masks: &mut [ClassMasks]) -> u64 {
+/// Add bytes of a block and of the next one to some classes.
+fn add(mut classes: u8, bytes: u128, masks: &mut [ClassMasks]) {
     let (within, beyond) = (bytes as u64, (bytes >> BLOCK) as u64);
     while classes != 0 {
         let class = classes.trailing_zeros() as usize;
@@ -164,7 +120,6 @@ fn add(mut classes: u8, bytes: u128, masks: &mut [ClassMasks]) -> u64 {
             masks[1][class] |= beyond;
         }
     }
-    beyond
 }
 
 fn plain_space(byte: u8) -> u8 {
@@ -309,10 +264,10 @@ mod tests {
         let text = all_wide_chars();
         for classification in CLASSIFICATIONS {
             let table = ClassTable::of(classification);
-            let (mut masks, mut scratch) = (Vec::new(), NonAsciiScratch::default());
-            table.classify(&text, &mut masks, &mut scratch);
+            let mut masks = Vec::new();
+            table.classify(&text, &mut masks, &mut Vec::new());
             for (at, c) in text.char_indices().filter(|(_, c)| !c.is_ascii()) {
-                let expected = table.of_kind[usize::from(table.kinds.get(c))];
+                let expected = table.classes.get(c);
                 for at in at..at + c.len_utf8() {
                     let is_of = |class: usize| masks[at / BLOCK][class] >> (at % BLOCK) & 1;
                     let found = (0..IS_NON_ASCII).map(|class| (is_of(class) as u8) << class).sum::<u8>();
@@ -327,9 +282,9 @@ mod tests {
         for classification in
             [Classification::Unicode, Classification::MarksAsLetters, Classification::Numeric]
         {
-            let ClassTable { lead_bytes, .. } = ClassTable::of(classification);
-            assert_eq!(lead_bytes.of("ж".as_bytes()[0] & 0x7F), 1 << BEGINS_TWO);
-            assert_eq!(lead_bytes.of("思".as_bytes()[0] & 0x7F), 1 << BEGINS_THREE);
+            let of_lead =
+                |c: &str| ClassTable::of(classification).of_lead[usize::from(c.as_bytes()[0] & 0x3F)];
+            assert_eq!([of_lead("ж"), of_lead("思"), of_lead("a")], [1 << IS_LETTER, 1 << IS_LETTER, 0]);
         }
     }
 }

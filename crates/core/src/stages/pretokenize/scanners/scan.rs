@@ -4,7 +4,7 @@ use piecework_kernels::classes::BLOCK;
 use piecework_kernels::positions;
 
 use super::boundary_rules::AmbiguousBytes;
-use super::classes::{ClassMasks, ClassTable, NonAsciiScratch, IS_SPACE, NUMBER, SPACE, WORD};
+use super::classes::{ClassMasks, ClassTable, IS_SPACE, NUMBER, SPACE, WORD};
 use super::kind_text::{follows_word, KindText};
 use super::scanner::{PatternFamily, Scanner};
 
@@ -36,7 +36,8 @@ impl<'w> WordSpans<'w> {
 #[derive(Clone, Debug, Default)]
 pub struct ScanScratch {
     masks: Vec<ClassMasks>,
-    non_ascii: NonAsciiScratch,
+    /// The positions of characters of four bytes.
+    four: Vec<u32>,
     /// A bit for each byte where a word starts.
     boundary_mask: Vec<u64>,
     ambiguous: AmbiguousBytes,
@@ -120,8 +121,8 @@ impl Scanner {
 
     /// Write the bounds of all words of a window, not empty, to the scratch.
     fn bounds(self, text: &str, table: &ClassTable, scratch: &mut ScanScratch) {
-        let ScanScratch { masks, non_ascii, boundary_mask, ambiguous, bounds, .. } = scratch;
-        table.classify(text, masks, non_ascii);
+        let ScanScratch { masks, four, boundary_mask, ambiguous, bounds, .. } = scratch;
+        table.classify(text, masks, four);
         ambiguous.clear();
         boundary_mask.clear();
         self.find_boundaries(masks, text.len(), boundary_mask, ambiguous);
