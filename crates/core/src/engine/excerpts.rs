@@ -147,10 +147,12 @@ pub(super) enum RestStart {
 impl Cuts {
     /// Return the cuts of stages that divide text at spaces; `None` if an added token crosses one.
     ///
-    /// `beside_any`: the stages divide it at each space after a visible character.
+    /// `beside_any`: the stages divide it at each space after a visible character. `keeps_spaces`: whitespace is that of the raw text, so
+    /// no added token of normalized spaces is longer than a run of them.
     pub(super) fn of(
         rest: Option<RestStart>,
         beside_any: bool,
+        keeps_spaces: bool,
         added_tokens: &AddedTokens,
     ) -> Option<Self> {
         let keeps_rest = |rest: &RestStart| match rest {
@@ -158,8 +160,9 @@ impl Cuts {
             RestStart::AfterSpace => !added_tokens.strip_right() && !added_tokens.touch_spaces(),
         };
         let rest = rest.filter(keeps_rest);
-        let beside_any = beside_any && rest.is_some();
-        let divide = added_tokens.divide_at_spaces() && !added_tokens.match_normalized_spaces();
+        let any_spaces = !added_tokens.match_normalized_spaces();
+        let beside_any = beside_any && rest.is_some() && any_spaces;
+        let divide = added_tokens.divide_at_spaces() && (keeps_spaces || any_spaces);
         divide.then_some(Self { rest, beside_any })
     }
 

@@ -118,7 +118,8 @@ impl Route {
                 Some(divides.then_some(RestStart::AtSpace)?)
             }
         };
-        Cuts::of(rest, stages.splitter.divides_at_spaces_after_any(), &stages.added_tokens)
+        let beside_any = stages.splitter.divides_at_spaces_after_any();
+        Cuts::of(rest, beside_any, stages.splitter.normalizer().keeps_spaces(), &stages.added_tokens)
     }
 
     /// Return whether `offsets` can align ids with their text.
