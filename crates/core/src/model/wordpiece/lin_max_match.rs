@@ -119,6 +119,40 @@ impl LinMaxMatch {
         (ids, Some(*link).filter(|&link| link != NONE))
     }
 
+    /// Emit the ids of the greedy longest match of a word. Return `false` at a dead end, after the ids before it.
+    #[inline(always)]
+    pub(super) fn match_word(&self, word: &[u8], mut emit: impl FnMut(u32)) -> bool {
+        let (mut state, mut current) = (START, self.at(START));
+        let mut fail = |current: LinMaxState| match current.pops < LIST {
+            true => {
+                emit(current.pops);
+                (current.link != NONE).then_some(current.link)
+            }
+            false => {
+                let (pops, link) = self.failure_at(&current);
+                pops.iter().for_each(|&id| emit(id));
+                link
+            }
+        };
+        for &byte in word {
+            loop {
+                let next = current.child(byte);
+                let read = self.at(next);
+                if read.is_child_of(state) {
+                    (state, current) = (next, read);
+                    break;
+                }
+                let Some(link) = fail(current) else { return false };
+                (state, current) = (link, self.at(link));
+            }
+        }
+        while state != INSIDE {
+            let Some(link) = fail(current) else { return false };
+            (state, current) = (link, self.at(link));
+        }
+        true
+    }
+
     /// Return the bytes of memory.
     pub(super) fn bytes(&self) -> usize {
         size_of_val(self.states.as_slice()) + size_of_val(self.lists.as_slice())

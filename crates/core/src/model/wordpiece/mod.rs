@@ -177,31 +177,15 @@ impl WordPiece {
     /// Segment by greedy longest match; a dead end makes the whole word unknown.
     fn greedy_match(&self, matcher: &LinMaxMatch, word: &str, out: &mut impl TokenSink) {
         let checkpoint = out.checkpoint();
-        let mut state = START;
         let mut done = 0;
-        for &byte in word.as_bytes() {
-            loop {
-                if let Some(next) = matcher.child(state, byte) {
-                    state = next;
-                    break;
-                }
-                match self.pop(matcher, state, &mut done, out) {
-                    Some(next) => state = next,
-                    None => {
-                        out.rollback(checkpoint);
-                        return self.push_unknown(word, out);
-                    }
-                }
-            }
-        }
-        while state != INSIDE {
-            match self.pop(matcher, state, &mut done, out) {
-                Some(next) => state = next,
-                None => {
-                    out.rollback(checkpoint);
-                    return self.push_unknown(word, out);
-                }
-            }
+        let is_matched = matcher.match_word(word.as_bytes(), |id| {
+            let start = done;
+            done += self.len_of(id, start);
+            out.push(TokenSpan { id, start, end: done });
+        });
+        if !is_matched {
+            out.rollback(checkpoint);
+            self.push_unknown(word, out);
         }
     }
 
@@ -383,6 +367,9 @@ impl WordPiece {
             }
             if self.is_too_long(&batch.bytes[from..to]) {
                 word.ids = self.unknown(batch.before, from, batch.ids);
+            } else if !batch.bytes[from].is_ascii() {
+                word.ids =
+                    self.match_at_once(matcher, &batch.bytes[from..to], from, batch.before, batch.ids);
             } else {
                 batch.active[batch.count] = matcher.begin(number, *word, batch.bytes);
                 batch.count += 1;
@@ -409,6 +396,28 @@ impl WordPiece {
             };
             batch.count -= 1;
             batch.active[at] = batch.active[batch.count];
+        }
+    }
+
+    /// Match a whole word. Words beyond ASCII have few states, which stay in the processor's cache.
+    #[inline]
+    fn match_at_once(
+        &self,
+        matcher: &LinMaxMatch,
+        word: &[u8],
+        at: usize,
+        before: usize,
+        ids: &mut [u32],
+    ) -> (usize, usize) {
+        let mut end = at;
+        let is_matched = matcher.match_word(word, |id| {
+            ids[end] = id;
+            end += 1;
+        });
+        if is_matched {
+            (before + at, before + end)
+        } else {
+            self.unknown(before, at, ids)
         }
     }
 
