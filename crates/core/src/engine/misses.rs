@@ -288,8 +288,11 @@ impl QueuedWords {
     }
 
     /// Append a character whose id is known.
+    #[inline]
     pub(super) fn push_char(&mut self, id: u32) {
-        self.char_ids_before.resize(self.words.len(), self.char_ids.len());
+        if self.char_ids_before.len() < self.words.len() {
+            self.char_ids_before.resize(self.words.len(), self.char_ids.len());
+        }
         self.char_ids.push(id);
     }
 

@@ -27,9 +27,7 @@ use super::word_cache::{CacheKey, Lookups, WordCache, WINDOW};
 use crate::error::Error;
 use crate::model::ByteAdjacency;
 use crate::stages::pretokenize::{PreTokenizer, ScanScratch, WordSpans};
-use crate::stages::split::bert::{
-    AsciiSpan, BertScratch, BertSplitter, FoundSpans, SpanChunk, SpanWord, WordRole,
-};
+use crate::stages::split::bert::{AsciiSpan, BertScratch, BertSplitter, FoundSpans, SpanChunk, WordRole};
 use crate::text::PreTokenizedText;
 use crate::word_key::WordKey;
 
@@ -54,6 +52,8 @@ pub(super) trait Words {
 
 /// The longest cached ASCII span, in bytes: longer ones hardly ever occur again.
 const MAX_CACHED_SPAN: usize = 31;
+/// The longest cached word, in bytes, that is a whole span: letters of many scripts have three bytes.
+const MAX_CACHED_WORD: usize = 64;
 
 /// The ASCII spans of the raw text of BERT's pipelines, whose normalizer and pre-tokenizer decide character by character.
 ///
@@ -108,38 +108,54 @@ impl<'t> AsciiSpans<'t> {
         self.scratch.chunk.spans().span(self.window.start + number)
     }
 
-    /// Split a span of raw text and queue its words.
+    /// Split a span of raw text and queue its words. Return whether it is one word, whose ids the cache stores by the key of
+    /// the span if `is_cached`.
     fn write_words(
         &mut self,
         span: &str,
         is_cached: bool,
         cache: &WordCache,
         queue: &mut QueuedWords,
-    ) -> Result<(), Error> {
-        let stages = self.stages;
-        self.splitter.span_words(span, &mut self.scratch.words, self.normalized, |word| match word.role {
-            // The span itself is cached.
-            WordRole::Whole if is_cached => queue.push(word.bytes),
-            _ => write_word(stages, word, cache, queue),
-        })
+    ) -> Result<bool, Error> {
+        let model = &self.stages.model;
+        let (mut rest, mut is_whole) = (span, false);
+        while let Some(c) = self.splitter.isolated_char(rest) {
+            let Some(id) = model.id_of_char(c) else { break };
+            queue.push_char(id);
+            rest = &rest[c.len_utf8()..];
+        }
+        let is_cached = is_cached && rest.len() == span.len();
+        self.splitter.span_words(rest, &mut self.scratch.words, self.normalized, |word| {
+            match word.role {
+                WordRole::Whole if is_cached => {
+                    is_whole = true;
+                    queue.push(word.bytes);
+                }
+                WordRole::Isolated(c) => match model.id_of_char(c) {
+                    Some(id) => queue.push_char(id),
+                    None => queue_part(word.bytes, cache, queue),
+                },
+                _ => queue_part(word.bytes, cache, queue),
+            }
+        })?;
+        Ok(is_whole)
     }
 }
 
+/// The most bytes of a word beyond ASCII that is segmented each time: looking it up takes as long.
+const MAX_UNCACHED_PART: usize = 9;
+
 /// Queue a word that is a part of its span.
-fn write_word(stages: &Stages, word: SpanWord<'_>, cache: &WordCache, queue: &mut QueuedWords) {
-    let id = match word.role {
-        WordRole::Isolated(c) => stages.model.id_of_char(c),
-        _ => None,
-    };
-    if let Some(id) = id {
-        return queue.push_char(id);
-    }
-    match WordKey::of(word.bytes) {
-        Some(key) => queue.push_cached(word.bytes, CacheKey::Short(key), cache),
-        None if (1..=MAX_CACHED_SPAN).contains(&word.bytes.len()) => {
-            queue.push_cached(word.bytes, CacheKey::Long(word.bytes, CacheKey::WORD), cache);
+fn queue_part(word: &[u8], cache: &WordCache, queue: &mut QueuedWords) {
+    match WordKey::of(word) {
+        _ if word.len() <= MAX_UNCACHED_PART && word.first().is_some_and(|byte| !byte.is_ascii()) => {
+            queue.push(word);
         }
-        None => queue.push(word.bytes),
+        Some(key) => queue.push_cached(word, CacheKey::Short(key), cache),
+        None if (1..=MAX_CACHED_SPAN).contains(&word.len()) => {
+            queue.push_cached(word, CacheKey::Long(word, CacheKey::WORD), cache);
+        }
+        None => queue.push(word),
     }
 }
 
@@ -151,10 +167,10 @@ fn span_key(chunk: &SpanChunk, span: AsciiSpan) -> CacheKey<'_> {
         return CacheKey::Short(key);
     }
     let text = chunk.lowered(span);
-    if text.len() <= MAX_CACHED_SPAN {
-        CacheKey::Long(text, if span.needs_actions { CacheKey::RAW } else { CacheKey::WORD })
-    } else {
-        CacheKey::Uncached
+    match (span.needs_actions, text.len()) {
+        (true, ..=MAX_CACHED_WORD) => CacheKey::Long(text, CacheKey::RAW),
+        (false, ..=MAX_CACHED_SPAN) => CacheKey::Long(text, CacheKey::WORD),
+        _ => CacheKey::Uncached,
     }
 }
 
@@ -199,10 +215,10 @@ impl Words for AsciiSpans<'_> {
         let span = self.span(number);
         if span.needs_actions {
             let raw = self.scratch.chunk.raw(self.text, span);
-            self.write_words(raw, raw.len() <= MAX_CACHED_SPAN, cache, queue)?;
-        } else {
-            queue.push(self.scratch.chunk.lowered(span));
+            let is_word = self.write_words(raw, raw.len() <= MAX_CACHED_WORD, cache, queue)?;
+            return Ok(is_word || raw.len() <= MAX_CACHED_SPAN);
         }
+        queue.push(self.scratch.chunk.lowered(span));
         Ok(true)
     }
 }

@@ -26,7 +26,9 @@ pub(super) enum ActionKind {
     Isolated,
     /// Emit other text as a word of its own.
     IsolatedMapped,
-    /// Append more text than an entry has room for.
+    /// Append the canonical decomposition, such as the letters of a Hangul syllable.
+    Decomposed,
+    /// Append more other text than an entry has room for.
     Long,
     /// The neighbours matter: run the normalizer.
     Contextual,
@@ -63,11 +65,23 @@ impl SplitAction {
             ActionKind::Space,
             ActionKind::Isolated,
             ActionKind::IsolatedMapped,
+            ActionKind::Decomposed,
             ActionKind::Long,
-            ActionKind::Contextual,
             ActionKind::Contextual,
         ];
         KINDS[(self.0 & ((1 << KIND_BITS) - 1)) as usize]
+    }
+
+    /// Return whether the character is appended as it is.
+    #[inline]
+    pub(super) fn is_kept(self) -> bool {
+        self == Self::KEPT
+    }
+
+    /// Return whether the character is a word as it is.
+    #[inline]
+    pub(super) fn is_isolated(self) -> bool {
+        self == Self::plain(ActionKind::Isolated)
     }
 
     /// Return whether the character ends the word before it and is no part of the next.
@@ -148,7 +162,10 @@ impl StagesByChar<'_> {
                 false => SplitAction::with_text(ActionKind::IsolatedMapped, word, ActionKind::Contextual),
             }
         } else if word == text && !word.chars().any(|c| is_isolated(c) || is_space(c)) {
-            SplitAction::with_text(ActionKind::Mapped, word, ActionKind::Long)
+            let mut decomposed = String::new();
+            decompose(c, |part| decomposed.push(part));
+            let long = if decomposed == text { ActionKind::Decomposed } else { ActionKind::Long };
+            SplitAction::with_text(ActionKind::Mapped, word, long)
         } else {
             SplitAction::plain(ActionKind::Contextual)
         })

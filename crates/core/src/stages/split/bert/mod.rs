@@ -162,6 +162,12 @@ impl BertSplitter {
         Ok(())
     }
 
+    /// Return the character at the beginning of a text if it is a word as it is, whatever follows.
+    #[inline]
+    pub(crate) fn isolated_char(&self, text: &str) -> Option<char> {
+        text.chars().next().filter(|&c| self.actions.get(c).is_isolated())
+    }
+
     /// Emit the normalized words of a span. Where marks are reordered, the byte where a word begins may be one before
     /// it.
     pub(crate) fn span_words(

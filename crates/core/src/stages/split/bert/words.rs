@@ -1,6 +1,8 @@
 //! The words of one ASCII span, character by character, by the table of actions.
 
-use piecework_unicode::CodePointMap;
+use std::str::CharIndices;
+
+use piecework_unicode::{decompose, CodePointMap};
 
 use super::char_actions::{ActionKind, SplitAction};
 use crate::error::Error;
@@ -59,6 +61,16 @@ fn front(text: &str, at: usize) -> [u8; 4] {
     })
 }
 
+/// Skip the characters that are kept, up to the first other one. Return the byte where that begins.
+#[inline]
+fn skip_kept(chars: &mut CharIndices<'_>, actions: &CodePointMap<SplitAction>) -> usize {
+    let mut rest = chars.clone();
+    while rest.next().is_some_and(|(_, c)| actions.get(c).is_kept()) {
+        *chars = rest.clone();
+    }
+    chars.offset()
+}
+
 impl WordBuffer {
     /// Emit the words of a span.
     ///
@@ -74,7 +86,16 @@ impl WordBuffer {
     ) -> Result<Option<usize>, Error> {
         self.begin();
         let (mut start, mut role) = (0, WordRole::Whole);
-        for (nth, (at, c)) in (0..).zip(span.char_indices()) {
+        let mut chars = span.char_indices();
+        if !TRACED {
+            let kept = skip_kept(&mut chars, actions);
+            if kept == span.len() && kept > 0 {
+                emit(SpanWord { bytes: span.as_bytes(), sources: &[], start, role });
+                return Ok(None);
+            }
+            self.push_kept(&span.as_bytes()[..kept]);
+        }
+        for (nth, (at, c)) in (0..).zip(chars) {
             let action = actions.get(c);
             let next = at + c.len_utf8();
             let source = SourceChar { byte: at, nth };
@@ -109,6 +130,11 @@ impl WordBuffer {
                     self.end(role, &mut emit);
                     start = next;
                 }
+                ActionKind::Decomposed => decompose(c, |part| {
+                    let mut bytes = [0; 4];
+                    let len = part.encode_utf8(&mut bytes).len();
+                    self.push::<TRACED>(bytes, len, source);
+                }),
                 ActionKind::Long => self.push_long::<TRACED>(&span[at..next], source, normalizer)?,
                 ActionKind::Contextual => return Ok(Some(start)),
             }
@@ -120,6 +146,16 @@ impl WordBuffer {
     fn begin(&mut self) {
         self.len = 0;
         self.sources.clear();
+    }
+
+    /// Append the first bytes of a span.
+    #[inline]
+    fn push_kept(&mut self, bytes: &[u8]) {
+        if self.bytes.len() < bytes.len() {
+            self.bytes.resize(bytes.len(), 0);
+        }
+        self.bytes[..bytes.len()].copy_from_slice(bytes);
+        self.note::<false>(bytes.len(), SourceChar { byte: 0, nth: 0 });
     }
 
     /// Append the first `len` of four bytes.
