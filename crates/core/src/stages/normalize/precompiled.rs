@@ -2,7 +2,7 @@
 //! (Unicode 17) of fewer than six bytes is looked up whole, any other one character by character.
 //!
 //! A lookup finds the shortest rule that matches the beginning, and replaces all of the text that was
-//! looked up. O(n); ASCII without rules is copied.
+//! looked up. O(n); text that no rule touches is copied, and clusters are found only around other characters.
 
 use unicode_segmentation::GraphemeCursor;
 
@@ -31,6 +31,11 @@ impl Precompiled {
         let rules = Charsmap::parse(blob, place)?;
         let keeps = std::array::from_fn(|byte| rules.shortest_match(&[byte as u8]).is_none());
         Ok(Self { rules, untouched: UntouchedText::default(), keeps })
+    }
+
+    /// Make the table that is made late.
+    pub(super) fn warm_up(&self) {
+        self.untouched.warm_up(&self.rules);
     }
 
     /// Return the ASCII characters that no rule changes.

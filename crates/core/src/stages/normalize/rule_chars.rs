@@ -26,10 +26,11 @@ pub(super) struct UntouchedText(Late<CodePointMap<u8>>);
 
 impl UntouchedText {
     /// Return the end of the characters from byte `from` on that certainly stay unchanged: the position of the first
-    /// character that a rule changes alone, or of the first two with which a rule may begin.
+    /// character that a rule changes alone, or of the first two with which a rule may begin. No character is certain while
+    /// another thread makes the table.
     #[inline]
     pub(super) fn end(&self, rules: &Charsmap, text: &str, from: usize) -> usize {
-        let flags = self.0.get_or_make(|| flags_of(rules));
+        let Some(flags) = self.0.get_or_build(|| flags_of(rules)) else { return from };
         let (mut chars, mut before) = (text[from..].chars(), 0);
         while let Some(c) = chars.next() {
             let now = flags.get(c);
@@ -41,6 +42,11 @@ impl UntouchedText {
             before = now;
         }
         text.len()
+    }
+
+    /// Make the table.
+    pub(super) fn warm_up(&self, rules: &Charsmap) {
+        self.0.get_or_make(|| flags_of(rules));
     }
 }
 

@@ -72,6 +72,11 @@ impl SentencePieceNormalizer {
         &self.spec
     }
 
+    /// Make the table that is made late.
+    pub(in crate::stages::normalize) fn warm_up(&self) {
+        self.rules.iter().for_each(|rules| self.untouched.warm_up(rules));
+    }
+
     /// Normalize `text`, which begins at byte `start` of the original.
     pub(in crate::stages::normalize) fn run(
         &self,
