@@ -73,7 +73,6 @@ impl Normalizer {
     pub(crate) fn keeps(&self, text: &str) -> bool {
         match self {
             Self::Precompiled(rules) => rules.keeps(text),
-            Self::SentencePiece(normalizer) => normalizer.keeps(text),
             Self::Replace(replace) => match replace.pattern() {
                 PatternSpec::Text(pattern) => !pattern.is_empty() && !text.contains(pattern.as_str()),
                 PatternSpec::Regex(source) => source == " {2,}",

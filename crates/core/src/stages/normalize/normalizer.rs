@@ -91,7 +91,6 @@ impl Normalizer {
     pub(crate) fn warm_up(&self) {
         match self {
             Self::Precompiled(rules) => rules.warm_up(),
-            Self::SentencePiece(normalizer) => normalizer.warm_up(),
             Self::Sequence(sequence) => sequence.stages.iter().for_each(Self::warm_up),
             _ => {}
         }

@@ -14,7 +14,6 @@ use crate::error::Error;
 use crate::interrupt;
 use crate::spec::SentencePieceNormalizerSpec;
 use crate::stages::normalize::charsmap::Charsmap;
-use crate::stages::normalize::rule_chars::UntouchedText;
 use crate::text::{ExpansionLimit, NormalizedSink, PrefixSet, METASPACE};
 use crate::vocab::{check_lens, MAX_VOCAB_BYTES};
 use writer::{AlignedWriter, StringWriter};
@@ -26,7 +25,6 @@ pub use char_action::{CharAction, CharActions};
 pub struct SentencePieceNormalizer {
     spec: SentencePieceNormalizerSpec,
     rules: Option<Charsmap>,
-    untouched: UntouchedText,
     symbols: Option<PrefixSet>,
     /// By byte, for ASCII before ASCII or the end of the text.
     byte_actions: [ByteAction; 256],
@@ -62,19 +60,13 @@ impl SentencePieceNormalizer {
         let symbols = PrefixSet::build(spec.user_defined_symbols.iter().map(String::as_str));
         let byte_actions =
             std::array::from_fn(|byte| action_of(byte as u8, rules.as_ref(), symbols.as_ref()));
-        let untouched = UntouchedText::default();
-        Ok(Self { spec: spec.clone(), rules, untouched, symbols, byte_actions })
+        Ok(Self { spec: spec.clone(), rules, symbols, byte_actions })
     }
 
     /// Return the settings.
     #[must_use]
     pub fn spec(&self) -> &SentencePieceNormalizerSpec {
         &self.spec
-    }
-
-    /// Make the table that is made late.
-    pub(in crate::stages::normalize) fn warm_up(&self) {
-        self.rules.iter().for_each(|rules| self.untouched.warm_up(rules));
     }
 
     /// Normalize `text`, which begins at byte `start` of the original.
@@ -170,12 +162,6 @@ impl SentencePieceNormalizer {
         }
         let (len, new) = self.rules.as_ref()?.longest_match(&text[at..])?;
         Some((new, at + len))
-    }
-
-    /// Return whether a text without ASCII whitespace certainly stays unchanged, and has no other whitespace and no `▁`.
-    pub(in crate::stages::normalize) fn keeps(&self, text: &str) -> bool {
-        let keep = |rules| self.untouched.end(rules, text, 0) == text.len();
-        self.symbols.is_none() && self.rules.as_ref().is_some_and(keep)
     }
 
     /// Return whether certainly no symbol and no rule begins with a character.
