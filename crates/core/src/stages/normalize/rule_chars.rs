@@ -66,7 +66,8 @@ fn flags_of(rules: &Charsmap) -> CodePointMap<u8> {
     }
     later.chars.iter().for_each(|&c| *flags.entry(c).or_default() |= CONTINUES);
     let spaces = ('\u{80}'..=LAST_SPACE).filter(|&c| class_of(c).has(Class::WHITESPACE));
-    spaces.chain([METASPACE]).for_each(|c| *flags.entry(c).or_default() |= CHANGES);
+    // A vertical tab is no ASCII whitespace.
+    spaces.chain([METASPACE, '\u{b}']).for_each(|c| *flags.entry(c).or_default() |= CHANGES);
     let mut map = CodePointMapBuilder::new(0);
     flags.into_iter().for_each(|(c, flags)| map.set(c, flags));
     map.build()
