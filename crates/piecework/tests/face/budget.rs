@@ -71,7 +71,7 @@ fn chunks_are_positions_in_every_unit() {
     assert_eq!([OffsetUnit::Bytes, OffsetUnit::Chars, OffsetUnit::Utf16].map(last), [9..11, 6..7, 7..8]);
     let options = ChunkOptions::new(2).overlap(1).at(ChunkUnit::Word).encoded_with(bare());
     let chunks = tokenizer.chunk_text("to be to", &options).unwrap();
-    assert_eq!(chunks.iter().map(|chunk| chunk.range()).collect::<Vec<_>>(), [0..6, 3..8]);
+    assert_eq!(chunks.iter().map(piecework::TextChunk::range).collect::<Vec<_>>(), [0..6, 3..8]);
     assert!(tokenizer.chunk_text("", &options).unwrap().is_empty());
     let whole = tokenizer.chunk_text(text, &ChunkOptions::new(usize::MAX).overlap(usize::MAX - 1)).unwrap();
     assert_eq!((whole[0].range(), whole[0].num_tokens()), (0..text.len(), 6));

@@ -124,7 +124,7 @@ impl ByteAdjacency {
         };
         let is_in_token = may_contain(len + next_len)
             | may_contain(len + 1)
-            | has_bit(&*self.ends, (bytes >> (8 * (len - 1))) as u16);
+            | has_bit(&self.ends, (bytes >> (8 * (len - 1))) as u16);
         ((len | next_len) > 1) & !is_in_token
     }
 

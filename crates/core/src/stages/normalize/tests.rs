@@ -6,7 +6,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::charsmap::Charsmap;
 use super::*;
 use crate::error::ErrorKind;
-use crate::spec::{NormalizerSpec, PatternSpec, SentencePieceNormalizerSpec};
+use crate::spec::{NormalizerSpec, PatternSpec};
 use crate::text::{Aligned, CharIndex};
 
 /// Run, and give the text and the character span behind each of its characters.
