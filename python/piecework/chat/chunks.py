@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from piecework._internal.validation import check_choice, check_size, check_type
+from piecework._internal.validation import check_choice, check_size, check_tokenizer, check_type
 
 if TYPE_CHECKING:
     from piecework import Tokenizer
@@ -64,6 +64,7 @@ def chunk_text(
     whole text is encoded once and each chunk counted, so the time is linear. Raises `ArgumentError` if
     one character takes more than `max_tokens`, or unless `overlap` is less than `max_tokens`.
     """
+    check_tokenizer(tokenizer)
     check_type("text", text, str, "str")
     check_size("max_tokens", max_tokens)
     check_size("overlap", overlap)

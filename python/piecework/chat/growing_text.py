@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from piecework._internal.validation import check_text
+from piecework._internal.validation import check_text, check_tokenizer
 
 if TYPE_CHECKING:
     from piecework import Tokenizer
@@ -41,6 +41,7 @@ class GrowingText:
         *,
         parse_special: bool | Collection[str] | None = None,
     ) -> None:
+        check_tokenizer(tokenizer)
         self._tokenizer = tokenizer.without_truncation().without_padding()
         self._parse_special = parse_special
         self._stable_ids: list[int] = []
