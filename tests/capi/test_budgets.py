@@ -27,6 +27,7 @@ class EncodeOptions(ctypes.Structure):
         ("parsed_token_count", c_size_t),
         *((name, c_uint32) for name in ("add_special_tokens", "parse_special", "invalid_utf8")),
         *((name, c_uint32) for name in ("offset_unit", "offsets", "overflow", "num_threads")),
+        ("cancel", c_void_p),
     ]
 
 

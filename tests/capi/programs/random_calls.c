@@ -165,9 +165,10 @@ static void decode(const piecework_tokenizer *tokenizer) {
 }
 
 static void spend(const piecework_tokenizer *tokenizer) {
-  piecework_encode_options used = options();
-  if (below(2)) used = (piecework_encode_options){.size = sizeof(used), .parse_special = below(5), .invalid_utf8 = below(2)};
-  piecework_growing_text *growing = piecework_growing_text_new(tokenizer, below(4) ? &used : NULL, &error);
+  piecework_str token = text();
+  piecework_encode_options *used = encode_options(&token);
+  piecework_encode_options plain = {.size = sizeof(plain), .parse_special = below(5), .invalid_utf8 = below(2)};
+  piecework_growing_text *growing = piecework_growing_text_new(tokenizer, below(2) ? used : &plain, &error);
   check(growing);
   size_t len, stable = 0;
   for (uint32_t appends = growing ? below(5) : 0; appends > 0; appends--) {
@@ -184,11 +185,11 @@ static void spend(const piecework_tokenizer *tokenizer) {
   size_t capacity = below(6);
   piecework_chunk *chunks = malloc(sizeof(piecework_chunk) * (capacity + 1));
   piecework_chunk_options chunking = {.size = sizeof(chunking), .max_tokens = below(20) ? below(12) : SIZE_MAX, .overlap = below(4), .unit = below(4) ? below(4) : below(6)};
-  size_t count = piecework_chunk_text(tokenizer, whole.data, whole.len, below(20) ? &chunking : NULL, below(4) ? &used : NULL, chunks, capacity, &error);
+  size_t count = piecework_chunk_text(tokenizer, whole.data, whole.len, below(20) ? &chunking : NULL, used, chunks, capacity, &error);
   for (size_t at = 0; count <= capacity && at < count; at++) CHECK(chunks[at].start < chunks[at].end && chunks[at].num_tokens <= chunking.max_tokens);
   check(count != PIECEWORK_FAILED);
-  free(chunks);
-  drop(whole);
+  free(chunks), free(used);
+  drop(whole), drop(token);
 
   size_t messages = below(5), kept_capacity = below(6);
   piecework_message *conversation = malloc(sizeof(piecework_message) * (messages + 1));
