@@ -63,6 +63,12 @@ fn matches_the_longest_entry_first() {
 }
 
 #[test]
+fn a_dead_end_after_several_tokens_commits_to_all() {
+    let spec = spec(&["[UNK]", "abcd", "a", "##b", "##c"], UnknownUnit::Word, Segmentation::Greedy);
+    assert_eq!(pieces(&spec, "abc"), ["a", "##b", "##c"]);
+}
+
+#[test]
 fn shortest_has_fewer_tokens_than_greedy() {
     let vocab = ["[UNK]", "ab", "##c", "##d", "a", "##bcd"];
     let greedy = spec(&vocab, UnknownUnit::Word, Segmentation::Greedy);

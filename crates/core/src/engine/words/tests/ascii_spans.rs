@@ -232,7 +232,7 @@ fn expected_words(pipeline: &Tokenizer, text: &str) -> Vec<String> {
 fn chunks_end_between_spans() {
     let pipeline = pipeline(Some((true, true, true, true)), true);
     for len in [62, 63, 64, 65, CHUNK - 2, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, 3 * CHUNK + 7] {
-        for word in ["a", "ab,", "é", "漢", ",", " ", "abc \n", "словo "] {
+        for word in ["a", "ab,", "é", "漢", "\u{f900}", "각", ",", " ", "abc \n", "словo "] {
             let text = word.repeat(len / word.len() + 1);
             check(&pipeline, &text);
             check(&pipeline, &format!("x{text}"));

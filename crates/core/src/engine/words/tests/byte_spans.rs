@@ -19,7 +19,7 @@ const CL100K: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{
 const UNKNOWN: &str = r"\p{L}+|[0-9]{1,2}|[^\p{L}0-9]";
 const END: &str = "<|end|>";
 /// Tokens that no merges make; long words have them as parts.
-const WHOLE_WORDS: [&str; 4] = ["かな", "слова", " cat", "漢"];
+const WHOLE_WORDS: [&str; 5] = ["かな", "слова", " cat", "漢", "ммм"];
 
 const SAMPLE: &str = "the cat sat on the mat, and the other cat didn't; they'll see 1234 cats there. \
     naïve café déjà vu — größer Straße; слово словами словарь; 漢字かな漢字の世界世界; हिन्दी में हिन्दी; \
@@ -216,6 +216,16 @@ fn texts_of_many_words_equal_the_definition() {
             check(pipeline, definition, &" cat".repeat(count));
             let numbered: String = (0..count).map(|number| format!(" w{}", number * 7919)).collect();
             check(pipeline, definition, &numbered);
+        }
+    });
+}
+
+#[test]
+fn words_behind_many_words_of_few_parts_equal_the_definition() {
+    for_each_pipeline(|pipeline, definition| {
+        let unsplit = format!(" {}", "м".repeat(40));
+        for count in 1..8 {
+            check(pipeline, definition, &format!("{} 漢字слова漢字слова cat", unsplit.repeat(count)));
         }
     });
 }

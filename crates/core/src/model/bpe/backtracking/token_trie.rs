@@ -368,8 +368,11 @@ mod stored_trie_tests {
 
 #[cfg(test)]
 mod late_trie_tests {
-    use super::super::{test_models, BacktrackingScratch};
+    use super::super::{
+        test_models, BacktrackingBpe, BacktrackingScratch, MergeBatches, MergeIds, MergeRules,
+    };
     use super::*;
+    use crate::model::BatchWord;
 
     #[test]
     fn words_are_merged_without_a_trie_that_is_empty() {
@@ -388,5 +391,34 @@ mod late_trie_tests {
         let trie = LateTrie::unbuilt(&TableSections::default());
         assert!(!trie.counts_as_first(LOOKUP_BYTES * words + 1));
         assert!(!LateTrie::built(TokenTrie::empty()).counts_as_first(1));
+    }
+
+    #[test]
+    fn words_stay_in_their_batch_when_the_trie_is_built_among_them() {
+        let symbols: Vec<u32> = (0..256).collect();
+        let merges = &[MergeIds { left: b'x'.into(), right: b'y'.into(), merged: 256 }];
+        let stored = &TableSections::default();
+        let rules = MergeRules { id_bound: 257, symbols: &symbols, merges, whole_words: &[], stored };
+        let push_bytes = |id: u32, bytes: &mut Vec<u8>| match u8::try_from(id) {
+            Ok(byte) => bytes.push(byte),
+            Err(_) => bytes.extend(b"xy"),
+        };
+        let model = BacktrackingBpe::compile(&rules, push_bytes).unwrap();
+        let (kana, building) = ("かな".repeat(3), "a".repeat(LOOKUP_BYTES * LOOKUPS as usize + 1));
+        let (mut text, mut words) = (Vec::new(), Vec::new());
+        for word in [&kana, &building, &kana, &"b".repeat(20)] {
+            words.push(BatchWord { bytes: (text.len(), text.len() + word.len()), ids: (0, 0) });
+            text.extend_from_slice(word.as_bytes());
+        }
+        let (mut batches, mut ids) = (MergeBatches::default(), Vec::new());
+        model.begin(&mut batches);
+        for (number, &BatchWord { bytes: (from, to), .. }) in words.iter().enumerate() {
+            if !model.push_next((&text, &words[number..]), &mut batches, &mut ids) {
+                let mut scratch = BacktrackingScratch::default();
+                model.segment(&text[from..to], &mut scratch, |id, _| ids.push(id));
+            }
+        }
+        assert!(model.trie.is_built());
+        assert!(ids.iter().copied().eq(text.iter().map(|&byte| u32::from(byte))));
     }
 }

@@ -89,7 +89,9 @@ fn a_part_with_a_tie_is_segmented_after_the_score_of_what_precedes_it() {
         [("\u{2581}4", first), ("0", one), ("00", two), ("x", -3.0)]
             .map(|(text, score)| (text.into(), score))
     };
-    let texts = ["4000", "x000", "4000 4000", "000", "4000x000"].map(str::to_owned);
+    // The next `▁` begins a pre-token, also behind a character with the same first byte.
+    let marked = "\u{201c}\u{2581}4000";
+    let texts = ["4000", "x000", "4000 4000", "000", "4000x000", marked].map(str::to_owned);
     for step in 0..200 {
         let step = f64::from(step) * 0.037;
         let pieces = pieces(-5.3 - step, -3.1 - step / 3.0, -4.7 - step / 7.0).to_vec();
