@@ -69,19 +69,6 @@ impl Normalizer {
         }
     }
 
-    /// Return whether a text without ASCII whitespace certainly stays unchanged, and has no other whitespace and no `▁`.
-    pub(crate) fn keeps(&self, text: &str) -> bool {
-        match self {
-            Self::Precompiled(rules) => rules.keeps(text),
-            Self::Replace(replace) => match replace.pattern() {
-                PatternSpec::Text(pattern) => !pattern.is_empty() && !text.contains(pattern.as_str()),
-                PatternSpec::Regex(source) => source == " {2,}",
-            },
-            Self::Sequence(sequence) => sequence.stages().iter().all(|stage| stage.keeps(text)),
-            _ => false,
-        }
-    }
-
     /// Return whether text can be divided before a space that follows a letter or digit: both parts normalize on their
     /// own, and the space stays.
     pub(crate) fn divides_at_spaces(&self) -> bool {
@@ -191,9 +178,7 @@ fn boundaries_of(rules: &Precompiled) -> Boundaries {
 
 fn depends_on_space(rules: &Precompiled, word: &str) -> bool {
     let Some(first) = word.chars().next().filter(|c| !c.is_ascii()) else { return false };
-    !rules.keeps(&word[..first.len_utf8()])
-        && rules.changes(first)
-        && [' ', first].iter().collect::<String>().graphemes(true).count() == 1
+    rules.changes(first) && [' ', first].iter().collect::<String>().graphemes(true).count() == 1
 }
 
 #[cfg(test)]

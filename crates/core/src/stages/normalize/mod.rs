@@ -11,7 +11,6 @@ mod edits;
 mod forms;
 mod normalizer;
 mod precompiled;
-mod rule_chars;
 mod rules;
 mod sentencepiece;
 #[cfg(test)]
