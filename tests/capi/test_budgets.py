@@ -1,4 +1,4 @@
-"""Growing texts, chunks and selected messages of C are those of Python."""
+"""Growing texts, chunks and selected messages in C and in Python are equal."""
 
 from __future__ import annotations
 

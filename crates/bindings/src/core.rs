@@ -267,8 +267,8 @@ impl Core {
         Ok((found.ids, changing, text[..found.rest].chars().count()))
     }
 
-    /// Divide a text into parts of at least `least` bytes whose ids without special tokens are together those of the text;
-    /// None if texts cannot be divided.
+    /// Divide a text into parts of at least `least` bytes, except the last. Their ids without special tokens, one after the
+    /// other, are the ids of the text. None if texts cannot be divided.
     fn text_parts<'t>(&self, text: &'t Bound<'_, PyAny>, least: usize) -> PyResult<Option<Vec<&'t str>>> {
         Ok(self.tokenizer().parts(borrow(text, || "text".into())?, least))
     }

@@ -109,7 +109,7 @@ impl Tokenizer {
     /// The length of a chunk is the length of its text encoded alone, with its special tokens. Chunks end where a paragraph,
     /// a sentence or a word ends; [`ChunkOptions::at`] selects which. A paragraph that is too long is divided at sentences, a
     /// sentence at words, and a word at characters. Whitespace belongs to the unit before it: without overlap, the chunks
-    /// concatenate to the text. The chunks are those of `chunk_text` in Python.
+    /// concatenate to the text. `chunk_text` in Python returns the same chunks.
     ///
     /// The whole text is encoded once and each chunk counted, so the time is linear. Truncation and padding do not apply.
     /// Fails if one character takes more than `max_tokens`, unless the overlap is less than `max_tokens`, and where

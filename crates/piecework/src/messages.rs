@@ -60,7 +60,7 @@ impl Message {
 ///
 /// A turn is a message of the user and all messages up to the next one. Those before the first one are a turn too. A tool
 /// result stays in the turn of its call, even if a user message came between. With the next older turn, the prompt would
-/// have more than `max_tokens` tokens. The rule is that of `fit_messages` in Python.
+/// have more than `max_tokens` tokens. `fit_messages` in Python keeps the same messages.
 ///
 /// The number of turns is doubled and then halved, so `count` gets few prompts, none twice as long as the result. Fails if
 /// the system messages and the last turn have more than `max_tokens` tokens, without messages, for a message that answers

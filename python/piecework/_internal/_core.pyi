@@ -129,8 +129,8 @@ class Core:
     def text_parts(self, text: str, least: int) -> list[str] | None:
         """Divide a text into parts of at least `least` bytes, except the last.
 
-        Their ids without special tokens are together those of the text. Returns None if texts cannot be
-        divided.
+        Their ids without special tokens, one after the other, are the ids of the text. Returns None if
+        texts cannot be divided.
         """
 
     def chunk_text(

@@ -147,8 +147,8 @@ pub(super) enum RestStart {
 impl Cuts {
     /// Return the cuts of stages that divide text at spaces; `None` if an added token crosses one.
     ///
-    /// `beside_any`: the stages divide it at each space after a visible character. `keeps_spaces`: whitespace is that of the raw text, so
-    /// no added token of normalized spaces is longer than a run of them.
+    /// `beside_any`: the stages divide it at each space after a visible character. `keeps_spaces`: the normalizer adds no
+    /// whitespace, so an added token of spaces only matches spaces of the raw text.
     pub(super) fn of(
         rest: Option<RestStart>,
         beside_any: bool,

@@ -1,4 +1,4 @@
-//! Chunks of a text that each have at most so many tokens, at the ends of paragraphs, sentences, words or characters.
+//! Chunks of a text within a budget of tokens each, which end with paragraphs, sentences, words or characters.
 
 use std::ops::Range;
 

@@ -33,8 +33,8 @@ impl Encoder {
 }
 
 impl Tokenizer {
-    /// Divide a text into parts of at least `least` bytes, except the last, whose ids without special tokens are together
-    /// those of the text; `None` if texts cannot be divided.
+    /// Divide a text into parts of at least `least` bytes, except the last. Their ids without special tokens, one after the
+    /// other, are the ids of the text. `None` if texts cannot be divided.
     #[must_use]
     pub fn parts<'t>(&self, text: &'t str, least: usize) -> Option<Vec<&'t str>> {
         self.cuts()?.parts(text, least)
