@@ -253,7 +253,7 @@ impl Tokenizer {
     }
 
     /// Build every table that calls build late, so that no call waits for one: those of the model, of the route, of the
-    /// pre-tokenizer, of offsets and of decoding.
+    /// normalizer, of the pre-tokenizer, of offsets and of decoding.
     pub fn warm_up(&self) {
         let Compiled { stages, route, .. } = &*self.compiled;
         stages.warm_up(route.aligns());
@@ -261,6 +261,7 @@ impl Tokenizer {
         for clean_up in [None, Some(false), Some(true)] {
             self.make_decode_table(clean_up);
         }
+        stages.splitter.normalizer().warm_up();
         stages.splitter.pre_tokenizer().warm_up();
     }
 

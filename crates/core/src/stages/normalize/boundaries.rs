@@ -69,6 +69,31 @@ impl Normalizer {
         }
     }
 
+    /// Return whether a text without ASCII whitespace certainly stays unchanged, and has no other whitespace and no `▁`.
+    pub(crate) fn keeps(&self, text: &str) -> bool {
+        match self {
+            Self::Precompiled(rules) => rules.keeps(text),
+            Self::Sequence(sequence) => {
+                // Rules keep no other whitespace and no `▁`; replacements may.
+                let has_rules = sequence.stages().iter().any(|stage| matches!(stage, Self::Precompiled(_)));
+                let is_kept = |stage: &Self| stage.replaces_nothing(text) || stage.keeps(text);
+                has_rules && sequence.stages().iter().all(is_kept)
+            }
+            _ => false,
+        }
+    }
+
+    /// Return whether this is a replacement that finds nothing in a text without ASCII whitespace.
+    fn replaces_nothing(&self, text: &str) -> bool {
+        match self {
+            Self::Replace(replace) => match replace.pattern() {
+                PatternSpec::Text(pattern) => !pattern.is_empty() && !text.contains(pattern.as_str()),
+                PatternSpec::Regex(source) => source == " {2,}",
+            },
+            _ => false,
+        }
+    }
+
     /// Return whether text can be divided before a space that follows a letter or digit: both parts normalize on their
     /// own, and the space stays.
     pub(crate) fn divides_at_spaces(&self) -> bool {
@@ -178,7 +203,9 @@ fn boundaries_of(rules: &Precompiled) -> Boundaries {
 
 fn depends_on_space(rules: &Precompiled, word: &str) -> bool {
     let Some(first) = word.chars().next().filter(|c| !c.is_ascii()) else { return false };
-    rules.changes(first) && [' ', first].iter().collect::<String>().graphemes(true).count() == 1
+    !rules.keeps(&word[..first.len_utf8()])
+        && rules.changes(first)
+        && [' ', first].iter().collect::<String>().graphemes(true).count() == 1
 }
 
 #[cfg(test)]

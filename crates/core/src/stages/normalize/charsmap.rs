@@ -15,6 +15,8 @@ pub(in crate::stages::normalize) const MAX_SOURCE_BYTES: usize = 256;
 pub(in crate::stages::normalize) struct Charsmap {
     trie: CharsmapTrie,
     replacements: String,
+    /// Whether a rule ends within a character.
+    ends_within_chars: bool,
     /// For each ASCII character, whether a rule of several characters contains it.
     is_within_longer: [bool; 128],
     /// The first bytes of the first characters of rules, and of the other characters.
@@ -50,10 +52,11 @@ impl Charsmap {
             return Err(("replacements without an end".to_owned(), "NUL after each replacement"));
         }
         let trie = CharsmapTrie::of(units);
-        let next = trie.check(&replacements)?;
+        let (next, ends_within_chars) = trie.check(&replacements)?;
         let root = trie.root();
         let bytes = |is_among: &dyn Fn(u8) -> bool| (1..=0xF4).filter(|&byte| is_among(byte)).collect();
         let mut charsmap = Self {
+            ends_within_chars,
             is_within_longer: std::array::from_fn(|byte| next[byte] || begins_longer(&trie, byte as u8)),
             first_bytes: bytes(&|byte| trie.child(root, byte).is_some()),
             next_bytes: bytes(&|byte| next[usize::from(byte)]),
@@ -102,6 +105,11 @@ impl Charsmap {
     /// Return whether a rule contains an ASCII character after its first character.
     pub(in crate::stages::normalize) fn continues_with_ascii(&self) -> bool {
         self.next_bytes.first().is_some_and(u8::is_ascii)
+    }
+
+    /// Return whether a rule ends within a character, so that it never is a longest match.
+    pub(in crate::stages::normalize) fn ends_within_chars(&self) -> bool {
+        self.ends_within_chars
     }
 
     /// Return whether a replacement contains this character.
@@ -261,23 +269,25 @@ impl CharsmapTrie {
         Some((below, value))
     }
 
-    /// Visit every node that a key can reach, each once, and check that its children are inside the trie and its
-    /// value inside the replacements. Return the bytes that rules have after their first one.
-    fn check(&self, replacements: &str) -> Result<[bool; 256], InvalidCharsmap> {
+    /// Visit every node that a key can reach, each once for each number of bytes that its character lacks, and check that
+    /// its children are inside the trie and its value inside the replacements. Return the bytes that rules have after
+    /// their first one, and whether a rule ends within a character.
+    fn check(&self, replacements: &str) -> Result<([bool; 256], bool), InvalidCharsmap> {
         let root = *self.units.first().ok_or(("an empty trie".to_owned(), "a trie with a root"))?;
-        let mut visited = vec![false; self.units.len()];
-        let mut after_first = [false; 256];
-        let mut pending = vec![offset(root)];
+        let mut visited = vec![0u8; self.units.len()];
+        let (mut after_first, mut ends_within_chars) = ([false; 256], false);
+        let mut pending = vec![(offset(root), 0)];
         let mut is_root = true;
-        while let Some(base) = pending.pop() {
+        while let Some((base, lacking)) = pending.pop() {
             let block = base & !0xFF;
             if block + 0xFF >= self.units.len() {
                 let found = format!("a trie of {} units with a node at {base}", self.units.len());
                 return Err((found, "nodes inside the trie"));
             }
-            if std::mem::replace(&mut visited[base], true) {
+            if visited[base] >> lacking & 1 == 1 {
                 continue;
             }
+            visited[base] |= 1 << lacking;
             for at in (block..block + 0x100).step_by(GROUP).filter(|&at| self.has_child(at, base)) {
                 for at in at..at + GROUP {
                     let (unit, byte) = (self.units[at], (at ^ base) as u32);
@@ -285,16 +295,18 @@ impl CharsmapTrie {
                         continue;
                     }
                     let below = at ^ offset(unit);
+                    let lacking = lacking_after(lacking, byte as u8);
                     if has_value(unit) {
                         self.check_value(below, replacements)?;
+                        ends_within_chars |= lacking > 0;
                     }
                     after_first[byte as usize] |= !is_root;
-                    pending.push(below);
+                    pending.push((below, lacking));
                 }
             }
             is_root = false;
         }
-        Ok(after_first)
+        Ok((after_first, ends_within_chars))
     }
 
     /// Return whether a unit of the group that begins at `start` may be a child: most groups have none, and these are
@@ -314,6 +326,15 @@ impl CharsmapTrie {
         }
         let found = format!("a value at unit {at} that is no replacement");
         Err((found, "values that point into the replacements"))
+    }
+}
+
+/// Return how many bytes a character lacks after one more byte, where it lacked `before`. A byte that does not continue
+/// a character begins one.
+fn lacking_after(before: u32, byte: u8) -> u32 {
+    match byte {
+        0x80..=0xBF => before.saturating_sub(1),
+        _ => (byte.leading_ones().min(4)).saturating_sub(1),
     }
 }
 

@@ -11,6 +11,7 @@ mod edits;
 mod forms;
 mod normalizer;
 mod precompiled;
+mod rule_chars;
 mod rules;
 mod sentencepiece;
 #[cfg(test)]

@@ -87,6 +87,15 @@ impl Normalizer {
         })
     }
 
+    /// Make every table that is made late.
+    pub(crate) fn warm_up(&self) {
+        match self {
+            Self::Precompiled(rules) => rules.warm_up(),
+            Self::Sequence(sequence) => sequence.stages.iter().for_each(Self::warm_up),
+            _ => {}
+        }
+    }
+
     /// Return the end offset that SentencePiece reports for a text that normalizes to nothing, if it
     /// reports one.
     pub(crate) fn end_of_empty(&self, text: &str) -> Option<usize> {

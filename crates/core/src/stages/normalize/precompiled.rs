@@ -2,12 +2,13 @@
 //! (Unicode 17) of fewer than six bytes is looked up whole, any other one character by character.
 //!
 //! A lookup finds the shortest rule that matches the beginning, and replaces all of the text that was
-//! looked up. O(n); ASCII without rules is copied.
+//! looked up. O(n); text that no rule touches is copied, and clusters are found only around other characters.
 
-use unicode_segmentation::UnicodeSegmentation;
+use unicode_segmentation::GraphemeCursor;
 
 use super::charsmap::Charsmap;
 use super::forms::SourceCounter;
+use super::rule_chars::UntouchedText;
 use crate::error::Error;
 use crate::interrupt;
 use crate::text::{ExpansionLimit, NormalizedSink};
@@ -19,6 +20,7 @@ const LONG_CLUSTER: usize = 6;
 #[derive(Clone, Debug)]
 pub struct Precompiled {
     rules: Charsmap,
+    untouched: UntouchedText,
     /// The ASCII characters that no rule changes.
     keeps: [bool; 128],
 }
@@ -28,12 +30,22 @@ impl Precompiled {
     pub(super) fn compile(blob: &[u8], place: &str) -> Result<Self, Error> {
         let rules = Charsmap::parse(blob, place)?;
         let keeps = std::array::from_fn(|byte| rules.shortest_match(&[byte as u8]).is_none());
-        Ok(Self { rules, keeps })
+        Ok(Self { rules, untouched: UntouchedText::default(), keeps })
+    }
+
+    /// Make the table that is made late.
+    pub(super) fn warm_up(&self) {
+        self.untouched.warm_up(&self.rules);
     }
 
     /// Return the ASCII characters that no rule changes.
     pub(super) fn kept_ascii(&self) -> [bool; 128] {
         std::array::from_fn(|byte| self.keeps[byte] && byte != usize::from(b'\r'))
+    }
+
+    /// Return whether the rules certainly leave a text unchanged, and it has no whitespace beyond ASCII and no `▁`.
+    pub(super) fn keeps(&self, text: &str) -> bool {
+        self.untouched.end(&self.rules, text, 0) == text.len()
     }
 
     /// Return whether a rule matches the beginning of this character.
@@ -65,34 +77,16 @@ impl Precompiled {
             ReplacementWriter { sources: SourceCounter::new(text, start), inserted: None, growth, out };
         let mut done = 0;
         while done < text.len() {
-            let kept = self.kept_ascii_end(text.as_bytes(), done);
-            writer.keep(&text[done..kept]);
-            done = kept;
-            let to = next_cluster_boundary(text.as_bytes(), done);
-            for cluster in text[done..to].graphemes(true) {
-                interrupt::check(1);
-                self.rewrite(cluster, &mut writer)?;
-            }
-            done = to;
+            let kept = self.untouched.end(&self.rules, text, done);
+            interrupt::check(1);
+            let (start, end) =
+                if kept < text.len() { cluster_around(text, done, kept) } else { (kept, kept) };
+            writer.keep(&text[done..start]);
+            self.rewrite(&text[start..end], &mut writer)?;
+            done = end;
         }
         writer.finish();
         Ok(())
-    }
-
-    /// Return the end of the unchanged ASCII characters at `from` that are whole clusters.
-    fn kept_ascii_end(&self, text: &[u8], from: usize) -> usize {
-        let end = text[from..]
-            .iter()
-            .position(|&byte| {
-                !self.keeps.get(usize::from(byte)).is_some_and(|&keeps| keeps) || byte == b'\r'
-            })
-            .map_or(text.len(), |len| from + len);
-        // The last one may form a cluster with a character that is not ASCII.
-        if text.get(end).is_some_and(|byte| !byte.is_ascii()) && end > from {
-            end - 1
-        } else {
-            end
-        }
     }
 
     fn rewrite<S: NormalizedSink>(
@@ -117,11 +111,14 @@ impl Precompiled {
     }
 }
 
-/// Return the first certain cluster boundary after `from`: between ASCII characters, except CR LF.
-fn next_cluster_boundary(text: &[u8], from: usize) -> usize {
-    let pairs = text.get(from..).unwrap_or_default().windows(2);
-    let is_boundary = |pair: &[u8]| pair[0].is_ascii() && pair[1].is_ascii() && pair != b"\r\n";
-    pairs.into_iter().position(is_boundary).map_or(text.len(), |len| from + len + 1)
+/// Return the cluster that contains the character at byte `at`; a cluster begins at byte `from`, which is not after it.
+fn cluster_around(text: &str, from: usize, at: usize) -> (usize, usize) {
+    let rest = &text[from..];
+    // A cursor over the whole text never lacks context.
+    let cursor = |at| GraphemeCursor::new(at, rest.len(), true);
+    let end = cursor(at - from).next_boundary(rest, 0).ok().flatten().unwrap_or(rest.len());
+    let start = if from == at { 0 } else { cursor(end).prev_boundary(rest, 0).ok().flatten().unwrap_or(0) };
+    (from + start, from + end)
 }
 
 /// Writes replacements with the sources of tokenizers. The last character of a shorter replacement takes

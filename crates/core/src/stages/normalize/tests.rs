@@ -1,5 +1,9 @@
 //! Every normalizer against text and character offsets that tokenizers 0.23.3 gives.
 
+use piecework_formats::normalization_rules::{compile_named, compile_pairs};
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::charsmap::Charsmap;
 use super::*;
 use crate::error::ErrorKind;
 use crate::spec::{NormalizerSpec, PatternSpec};
@@ -266,6 +270,73 @@ fn charsmaps_replace_whole_short_clusters() {
     );
     check(&spec, "abbq", "xyzq", &[(0, 1), (0, 1), (1, 2), (3, 4)]);
     check(&spec, "c\r\nc", "d\r\nd", &[(0, 1), (1, 2), (2, 3), (3, 4)]);
+}
+
+/// Apply the rules of a charsmap to each cluster, as the documentation of `Precompiled` says.
+fn rewritten_clusters(rules: &Charsmap, text: &str) -> String {
+    let rewritten = |part: &str| rules.shortest_match(part.as_bytes()).map(str::to_owned);
+    let rewrite = |cluster: &str| {
+        let whole = Some(cluster).filter(|cluster| cluster.len() < 6).and_then(rewritten);
+        whole.unwrap_or_else(|| {
+            let chars = cluster.chars().map(String::from);
+            chars.map(|c| rewritten(&c).unwrap_or(c)).collect()
+        })
+    };
+    text.graphemes(true).map(rewrite).collect()
+}
+
+/// Return each character in clusters of every kind, many characters to a text.
+fn clusters_of_all_characters() -> impl Iterator<Item = String> {
+    let chars: Vec<char> = ('\0'..=char::MAX).collect();
+    let around = |c: &char| {
+        format!(
+            "{c}e{c}\u{301}\u{438}{c} {c}\u{94d}\u{915}\u{94d}{c}\u{915}{c}\u{1f469}\u{200d}{c}\r{c}\n\u{600}{c}\
+             \u{1100}{c}\u{1161}{c}\u{ac00}{c}\u{11a8}\u{1f1e6}{c}\u{1f1e6}\u{1f1e6}{c}\u{e40}{c}\u{e33}\u{3099}"
+        )
+    };
+    let texts: Vec<String> = chars.chunks(64).map(|chars| chars.iter().map(around).collect()).collect();
+    texts.into_iter()
+}
+
+#[test]
+fn charsmaps_rewrite_clusters_around_every_character() {
+    let pairs =
+        [("\u{438}\u{306}", "\u{439}"), ("ee", "e"), ("\u{e9}", ""), ("\u{600}a", "b"), ("\r\n", "\n")];
+    let pairs = pairs.map(|(old, new)| (old.to_owned(), new.to_owned()));
+    let named = ["nmt_nfkc", "nmt_nfkc_cf"].map(|name| compile_named(name).unwrap());
+    let within_chars = charsmap(&[(0xC3, "x"), (0xE0, ""), (b'e', "i")]);
+    for charsmap in named.into_iter().chain([compile_pairs(&pairs).unwrap(), within_chars]) {
+        let rules = Charsmap::parse(&charsmap, "rules").unwrap();
+        let normalizer = Normalizer::compile(Some(&NormalizerSpec::Precompiled { charsmap })).unwrap();
+        let mut new = String::new();
+        for text in clusters_of_all_characters() {
+            new.clear();
+            normalizer.run(&text, 0, &mut new).unwrap();
+            assert_eq!(new, rewritten_clusters(&rules, &text), "{text:?}");
+        }
+    }
+}
+
+#[test]
+fn text_that_is_kept_is_unchanged() {
+    for name in ["nfkc", "nmt_nfkc", "nmt_nfkc_cf"] {
+        let charsmap = compile_named(name).unwrap();
+        let normalizer = Normalizer::compile(Some(&NormalizerSpec::Precompiled { charsmap })).unwrap();
+        let (mut new, mut kept) = (String::new(), 0);
+        for c in '\0'..=char::MAX {
+            for text in [format!("{c}"), format!("\u{438}{c}"), format!("{c}\u{301}\u{e01}")] {
+                if text.bytes().any(|byte| byte.is_ascii_whitespace()) || !normalizer.keeps(&text) {
+                    continue;
+                }
+                new.clear();
+                normalizer.run(&text, 0, &mut new).unwrap();
+                assert_eq!(new, text);
+                assert!(!text.contains('\u{2581}') && !text.contains(char::is_whitespace), "{text:?}");
+                kept += 1;
+            }
+        }
+        assert!(kept > 2_000_000, "{kept}");
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use memchr::memchr_iter;
 use memchr::memmem::Finder;
 use piecework_unicode::{class_of, Class};
 
@@ -96,8 +97,10 @@ impl WordRules {
         if !matches!(self.layout, Layout::WhitespaceSplit) {
             return part_end(escaped, start);
         }
-        let next = escaped[start..].char_indices().skip(1).find(|&(_, c)| c == METASPACE);
-        next.map_or(escaped.len(), |(at, _)| start + at)
+        let word = &escaped.as_bytes()[start..];
+        let is_next = |at: &usize| *at > 0 && word[*at..].starts_with(METASPACE_STR.as_bytes());
+        let next = memchr_iter(METASPACE_STR.as_bytes()[0], word).find(is_next);
+        next.map_or(escaped.len(), |at| start + at)
     }
 
     /// Return the key of the word whose escaped text is this part of one, if it is short; a key that no word has if there
@@ -105,13 +108,13 @@ impl WordRules {
     pub(super) fn key_of_part(&self, escaped: &str, part: Range<usize>) -> Option<WordKey> {
         match self.layout {
             Layout::WhitespaceSplit => key_after((NO_TEXT, 1), escaped, part),
-            Layout::SingleSpace => key_with_spaces(escaped, part, |text| self.is_unchanged(text)),
+            Layout::SingleSpace => key_with_spaces(escaped, part, |text| self.keeps_ascii(text)),
             Layout::SpacesBefore { .. } => key_with_spaces(escaped, part, |_| true),
         }
     }
 
-    /// Return whether normalization leaves a span unchanged. It may return `false` for a span that is unchanged too.
-    pub(super) fn is_unchanged(&self, span: &str) -> bool {
+    /// Return whether normalization leaves an ASCII span unchanged; `false` for other spans.
+    fn keeps_ascii(&self, span: &str) -> bool {
         span.bytes().all(|byte| self.unchanged.get(usize::from(byte)).is_some_and(|&unchanged| unchanged))
     }
 }
@@ -237,9 +240,20 @@ impl MetaspaceText<'_> {
         }
     }
 
+    /// Return whether normalization leaves a span unchanged, and escaping only adds a `▁`. It may return `false` for a span
+    /// that is unchanged too.
+    fn is_unchanged(self, span: &str) -> bool {
+        let is_kept = |byte: u8| self.rules.unchanged.get(usize::from(byte)).copied();
+        match span.bytes().find(|&byte| is_kept(byte) != Some(true)) {
+            None => true,
+            Some(byte) if byte.is_ascii() => false,
+            Some(_) => span.bytes().all(|byte| is_kept(byte) != Some(false)) && self.normalizer.keeps(span),
+        }
+    }
+
     fn write_split(self, word: WordSpan, normalized: &mut String, out: &mut String) -> Result<(), Error> {
         let raw = &self.text[word.start..word.end];
-        if self.rules.is_unchanged(raw) {
+        if self.is_unchanged(raw) {
             out.extend([METASPACE_STR, raw]);
             return Ok(());
         }
@@ -254,7 +268,7 @@ impl MetaspaceText<'_> {
     fn write_single(self, word: WordSpan, normalized: &mut String, out: &mut String) -> Result<(), Error> {
         let (span, has_prefix) = self.without_prefix(word);
         let mut new = span;
-        if !self.rules.is_unchanged(span) {
+        if !self.is_unchanged(span) {
             if let Normalizer::SentencePiece(normalizer) = self.normalizer {
                 normalized.clear();
                 normalizer.normalize_segment(span, !has_prefix, normalized)?;

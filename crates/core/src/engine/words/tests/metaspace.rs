@@ -287,17 +287,22 @@ proptest! {
     }
 
     #[test]
-    fn words_between_whitespace(pieces in any_pieces(), which in 0..3usize, texts in any_texts()) {
+    fn words_between_whitespace(pieces in any_pieces(), which in 0..6usize, texts in any_texts()) {
+        let rules = || NormalizerSpec::Precompiled { charsmap: rules() };
+        let one_space = || NormalizerSpec::Replace { pattern: PatternSpec::Regex(" {2,}".into()), content: " ".into() };
         let normalizer = match which {
             0 => None,
-            1 => Some(NormalizerSpec::Precompiled { charsmap: rules() }),
+            1 => Some(rules()),
+            2 => Some(one_space()),
+            3 => Some(NormalizerSpec::Sequence(vec![replace("e", "E"), one_space()])),
+            4 => Some(NormalizerSpec::Sequence(vec![rules(), one_space()])),
             _ => Some(NormalizerSpec::Sequence(vec![
                 replace("``", "\""),
                 replace("''", "\""),
                 NormalizerSpec::Nfkd,
                 NormalizerSpec::StripAccents,
                 NormalizerSpec::Lowercase,
-                NormalizerSpec::Replace { pattern: PatternSpec::Regex(" {2,}".into()), content: " ".into() },
+                one_space(),
             ])),
         };
         let spec = TokenizerSpec {

@@ -1,9 +1,10 @@
 //! What SentencePiece's rules do with single characters, where no rule depends on neighbours.
 
-use foldhash::{HashMap, HashSet};
+use foldhash::HashMap;
 
 use super::SentencePieceNormalizer;
 use crate::stages::normalize::charsmap::Charsmap;
+use crate::stages::normalize::rule_chars::{is_gap, LaterChars};
 use crate::text::METASPACE;
 
 /// What the rules do with a character.
@@ -29,9 +30,6 @@ impl CharAction<'_> {
 /// The characters that rules or symbols contain.
 pub type CharActions<'r> = HashMap<char, CharAction<'r>>;
 
-/// The most trie nodes that are visited; the rules of NFKC take a tenth.
-const MAX_STEPS: usize = 1 << 18;
-
 impl SentencePieceNormalizer {
     /// Return the action of the rules on each character that they contain. `None` if a rule continues with
     /// an ASCII character, if a rule writes nothing or a space where its first character alone does not, or
@@ -54,10 +52,9 @@ impl SentencePieceNormalizer {
 }
 
 fn char_actions_of(rules: &Charsmap) -> Option<CharActions<'_>> {
-    let (mut prefix, mut steps) = (Vec::new(), MAX_STEPS);
-    rules.each_char(rules.root(), &mut steps, &mut |c, below, value| prefix.push((c, below, value)));
-    let (mut char_actions, mut later) =
-        (CharActions::default(), LaterChars { steps, ..LaterChars::default() });
+    let (mut prefix, mut later) = (Vec::new(), LaterChars::new());
+    rules.each_char(rules.root(), &mut later.steps, &mut |c, below, value| prefix.push((c, below, value)));
+    let mut char_actions = CharActions::default();
     for (c, below, value) in prefix {
         let action = CharAction {
             replacement: value.and_then(|value| rules.replacement(value)),
@@ -66,51 +63,9 @@ fn char_actions_of(rules: &Charsmap) -> Option<CharActions<'_>> {
         let begins_rule = later.add(rules, (below, action.is_gap()));
         char_actions.insert(c, CharAction { begins_rule, ..action });
     }
-    while let Some(node) = later.pending.pop() {
-        later.add(rules, node);
-    }
+    later.add_pending(rules);
     later.chars.iter().for_each(|&c| char_actions.entry(c).or_default().continues_rule = true);
     (later.steps > 0 && !later.writes_gaps && !rules.continues_with_ascii()).then_some(char_actions)
-}
-
-/// The base of a trie node, and whether the first character of its rules is a gap.
-type RuleNode = (usize, bool);
-
-/// The characters after the first ones of rules.
-#[derive(Default)]
-struct LaterChars {
-    chars: HashSet<char>,
-    /// Whether a rule writes a gap where its first character alone does not.
-    writes_gaps: bool,
-    /// Visited nodes, and whether characters follow them.
-    visited: HashMap<RuleNode, bool>,
-    pending: Vec<RuleNode>,
-    steps: usize,
-}
-
-impl LaterChars {
-    /// Add the characters that follow a node; return whether there are any.
-    fn add(&mut self, rules: &Charsmap, node: RuleNode) -> bool {
-        if let Some(&has_next) = self.visited.get(&node) {
-            return has_next;
-        }
-        let (base, is_gap_first) = node;
-        let Self { chars, writes_gaps, pending, steps, .. } = self;
-        let count = pending.len();
-        rules.each_char(base, steps, &mut |c, below, value| {
-            chars.insert(c);
-            *writes_gaps |=
-                !is_gap_first && value.and_then(|value| rules.replacement(value)).is_some_and(is_gap);
-            pending.push((below, is_gap_first));
-        });
-        let has_next = pending.len() > count;
-        self.visited.insert(node, has_next);
-        has_next
-    }
-}
-
-fn is_gap(text: &str) -> bool {
-    text.is_empty() || text.contains(' ')
 }
 
 #[cfg(test)]
