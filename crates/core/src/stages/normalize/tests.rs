@@ -285,9 +285,9 @@ fn rewritten_clusters(rules: &Charsmap, text: &str) -> String {
     text.graphemes(true).map(rewrite).collect()
 }
 
-/// Return each character in clusters of every kind, many characters to a text.
+/// Return each character of the planes that have any in clusters of every kind, many characters to a text.
 fn clusters_of_all_characters() -> impl Iterator<Item = String> {
-    let chars: Vec<char> = ('\0'..=char::MAX).collect();
+    let chars: Vec<char> = ('\0'..'\u{40000}').chain('\u{e0000}'..'\u{e1000}').collect();
     let around = |c: &char| {
         format!(
             "{c}e{c}\u{301}\u{438}{c} {c}\u{94d}\u{915}\u{94d}{c}\u{915}{c}\u{1f469}\u{200d}{c}\r{c}\n\u{600}{c}\
