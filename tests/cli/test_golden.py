@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from piecework.analysis import Golden
+from piecework.analysis import Golden, golden
 from tests.analysis.golden.tokenizers import pins, small
 
 Cli = Callable[..., tuple[int, str, str]]
@@ -30,7 +30,7 @@ def pinned(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def test_the_command_writes_the_file_of_the_library(
-    cli: Cli, tokenizer: str, tmp_path: Path
+    cli: Cli, tokenizer: str, tmp_path: Path, few_candidates: None
 ) -> None:
     path = tmp_path / "golden.jsonl"
     code, out, err = cli("golden", tokenizer, "-o", str(path))
@@ -41,11 +41,13 @@ def test_the_command_writes_the_file_of_the_library(
         "",
         f"{len(found.rows)} rows, saved as {path}\n{following}",
     )
-    assert found.rows == pins("wordpiece").rows
+    assert found.rows == golden(small("wordpiece")).rows
     assert found.tokenizer["name"] == found.tokenizer["format"] == "tokenizer.json"
 
 
-def test_a_corpus_is_named_on_stderr(cli: Cli, tokenizer: str, tmp_path: Path) -> None:
+def test_a_corpus_is_named_on_stderr(
+    cli: Cli, tokenizer: str, tmp_path: Path, few_candidates: None
+) -> None:
     (tmp_path / "corpus.txt").write_text("some text\n")
     corpus, path = str(tmp_path / "corpus.txt"), str(tmp_path / "golden.jsonl")
     code, _, err = cli("golden", tokenizer, "--corpus", corpus, "-o", path)
