@@ -120,12 +120,17 @@ def english_corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture
-def few_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
+def choose_among_few(patch: pytest.MonkeyPatch) -> None:
     """Let `golden` choose among few texts; among all of them it takes seconds."""
     module = importlib.import_module("piecework.analysis.golden.generate")
     for name in ("candidates", "searched"):
-        monkeypatch.setattr(module, name, lambda _: ())
+        patch.setattr(module, name, lambda _: ())
+
+
+@pytest.fixture
+def few_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let `golden` choose among few texts in this test."""
+    choose_among_few(monkeypatch)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from piecework.analysis import Golden, golden
-from tests.analysis.golden.tokenizers import pins, small
+from tests.analysis.golden.tokenizers import few_pins, small
 
 Cli = Callable[..., tuple[int, str, str]]
 
@@ -25,7 +25,7 @@ def tokenizer(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(scope="module")
 def pinned(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("golden") / "golden.jsonl"
-    pins("wordpiece").save(path)
+    few_pins("wordpiece").save(path)
     return str(path)
 
 
@@ -58,7 +58,7 @@ def test_a_corpus_is_named_on_stderr(
 def test_equal_ids_exit_with_0(cli: Cli, tokenizer: str, pinned: str) -> None:
     code, out, err = cli("golden", tokenizer, "--check", pinned)
     assert (code, err) == (0, "")
-    assert out.strip().endswith(f"{len(pins('wordpiece').rows)} rows: all are equal")
+    assert out.strip().endswith(f"{len(few_pins('wordpiece').rows)} rows: all are equal")
     code, out, _ = cli("golden", tokenizer, "--check", pinned, "--library", "tokenizers", "--json")
     assert (code, json.loads(out)["is_equal"]) == (0, True)
 
