@@ -141,7 +141,10 @@ def test_a_program_that_hangs_ends_with_its_children(tmp_path: Path) -> None:
     assert not late.exists()
 
 
-def test_a_child_that_keeps_the_output_open_does_not_hang_the_check() -> None:
+def test_a_child_that_keeps_the_output_open_does_not_hang_the_check(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(program, "_SECONDS_TO_END", 0.5)
     sleeps = "import time; time.sleep(60)"
     script = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {sleeps!r}])"
     start = time.monotonic()
