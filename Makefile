@@ -354,7 +354,7 @@ test-release: $(VENV)/.built $(VENV)/.test-tools
 
 test-full: export PIECEWORK_FULL := 1
 test-full: $(VENV)/.built $(VENV)/.test-tools
-	$(BIN)/python -m pytest --numprocesses logical tests/differential tests/laws tests/analysis/test_explain.py tests/integrations/test_folder_cases.py tests/integrations/test_folders.py tests/integrations/test_transformers.py $(PYTEST)
+	$(BIN)/python -m pytest --numprocesses logical tests/differential tests/laws tests/analysis/test_explain.py tests/integrations/test_folder_cases.py tests/integrations/test_folders.py tests/integrations/test_transformers.py tests/train/test_superwords.py $(PYTEST)
 
 # Damaged files of every format, for Rust, for Python, and for random calls in C: a fixed number, or ten minutes each.
 fuzz-smoke: $(VENV)/.built $(VENV)/.test-tools

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import importlib
 import os
 import subprocess
 import sys
@@ -117,6 +118,19 @@ def english_corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     script = ROOT / "tools" / "quickstart_corpus.py"
     subprocess.run([sys.executable, str(script), str(path)], check=True, capture_output=True)
     return path
+
+
+def choose_among_few(patch: pytest.MonkeyPatch) -> None:
+    """Let `golden` choose among few texts; among all of them it takes seconds."""
+    module = importlib.import_module("piecework.analysis.golden.generate")
+    for name in ("candidates", "searched"):
+        patch.setattr(module, name, lambda _: ())
+
+
+@pytest.fixture
+def few_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let `golden` choose among few texts in this test."""
+    choose_among_few(monkeypatch)
 
 
 @pytest.fixture

@@ -107,9 +107,13 @@ def cached_name(encoding: str) -> str:
 
 def golden_of(name: str, source: Path) -> pw.analysis.Golden:
     """Return the golden file of a tokenizer that `unpack` wrote."""
+    return pw.analysis.golden(tokenizer_of(source), name=name)
+
+
+def tokenizer_of(source: Path) -> pw.Tokenizer:
+    """Return the tokenizer that `unpack` wrote, as its golden file is of it."""
     options = {"encoding_name": source.stem} if source.suffix == ".tiktoken" else {}
-    tokenizer = pw.Tokenizer.load(source, **options).without_padding().without_truncation()
-    return pw.analysis.golden(tokenizer, name=name)
+    return pw.Tokenizer.load(source, **options).without_padding().without_truncation()
 
 
 def is_verified(name: str, source: Path) -> bool:

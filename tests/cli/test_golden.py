@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from piecework.analysis import Golden
-from tests.analysis.golden.tokenizers import pins, small
+from piecework.analysis import Golden, golden
+from tests.analysis.golden.tokenizers import few_pins, small
 
 Cli = Callable[..., tuple[int, str, str]]
 
@@ -25,12 +25,12 @@ def tokenizer(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(scope="module")
 def pinned(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("golden") / "golden.jsonl"
-    pins("wordpiece").save(path)
+    few_pins("wordpiece").save(path)
     return str(path)
 
 
 def test_the_command_writes_the_file_of_the_library(
-    cli: Cli, tokenizer: str, tmp_path: Path
+    cli: Cli, tokenizer: str, tmp_path: Path, few_candidates: None
 ) -> None:
     path = tmp_path / "golden.jsonl"
     code, out, err = cli("golden", tokenizer, "-o", str(path))
@@ -41,11 +41,13 @@ def test_the_command_writes_the_file_of_the_library(
         "",
         f"{len(found.rows)} rows, saved as {path}\n{following}",
     )
-    assert found.rows == pins("wordpiece").rows
+    assert found.rows == golden(small("wordpiece")).rows
     assert found.tokenizer["name"] == found.tokenizer["format"] == "tokenizer.json"
 
 
-def test_a_corpus_is_named_on_stderr(cli: Cli, tokenizer: str, tmp_path: Path) -> None:
+def test_a_corpus_is_named_on_stderr(
+    cli: Cli, tokenizer: str, tmp_path: Path, few_candidates: None
+) -> None:
     (tmp_path / "corpus.txt").write_text("some text\n")
     corpus, path = str(tmp_path / "corpus.txt"), str(tmp_path / "golden.jsonl")
     code, _, err = cli("golden", tokenizer, "--corpus", corpus, "-o", path)
@@ -56,7 +58,7 @@ def test_a_corpus_is_named_on_stderr(cli: Cli, tokenizer: str, tmp_path: Path) -
 def test_equal_ids_exit_with_0(cli: Cli, tokenizer: str, pinned: str) -> None:
     code, out, err = cli("golden", tokenizer, "--check", pinned)
     assert (code, err) == (0, "")
-    assert out.strip().endswith(f"{len(pins('wordpiece').rows)} rows: all are equal")
+    assert out.strip().endswith(f"{len(few_pins('wordpiece').rows)} rows: all are equal")
     code, out, _ = cli("golden", tokenizer, "--check", pinned, "--library", "tokenizers", "--json")
     assert (code, json.loads(out)["is_equal"]) == (0, True)
 

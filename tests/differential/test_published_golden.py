@@ -11,6 +11,7 @@ import pytest
 
 import piecework as pw
 from tests import data
+from tests.differential import peer
 
 
 def load_tool() -> ModuleType:
@@ -23,6 +24,8 @@ TOOL = load_tool()
 SETS = TOOL.sets()
 # mistral_common is run by `make golden-engines`.
 VERIFIED = sorted(name for name in SETS if SETS[name]["library"] != "mistral_common")
+# A full run makes every file, which takes ten seconds each.
+MADE = "bert-base-uncased cl100k_base gpt2 mistral-v1 xlm-roberta-base".split()
 A_SET_OF_EACH_LIBRARY = {
     "tokenizers": "gpt2",
     "transformers": "openai-gpt",
@@ -40,6 +43,15 @@ def unpacked(name: str, folder: Path) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(SETS))
+def test_the_tokenizer_has_the_same_answers(name: str, tmp_path: Path) -> None:
+    pins = pw.analysis.Golden.load(TOOL.PUBLISHED / f"{name}.jsonl")
+    found = pw.analysis.check_golden(pins, TOOL.tokenizer_of(unpacked(name, tmp_path)))
+    assert found.is_equal, str(found)
+    assert found.rows == len(pins.rows)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(SETS) if peer.FULL else MADE)
 def test_the_generator_writes_the_same_file(name: str, tmp_path: Path) -> None:
     made = tmp_path / "golden.jsonl"
     TOOL.golden_of(name, unpacked(name, tmp_path)).save(made)

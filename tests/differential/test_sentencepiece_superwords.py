@@ -10,6 +10,7 @@ import pytest
 import piecework as pw
 from piecework.train import SentencePieceTrainer
 from tests.data import corpora_dir, missing
+from tests.differential import peer
 from tests.differential.test_sentencepiece import HARD_TEXTS
 
 sentencepiece = pytest.importorskip("sentencepiece", reason="sentencepiece is not installed")
@@ -76,18 +77,14 @@ def drawn_texts(number: int) -> list[str]:
 
 
 @pytest.mark.parametrize("number", range(len(SETTINGS)))
-def test_drawn_texts_have_the_same_ids(tmp_path: Path, number: int) -> None:
+def test_code_points_and_drawn_texts_have_the_same_ids(tmp_path: Path, number: int) -> None:
+    """Every code point with one of the models, or with each of them if everything is asked for."""
     tok = trained(number)
     assert any("▁" in piece.strip("▁") for piece in tok.get_vocab())
-    assert_same_ids(tok, tmp_path / "m.model", [*TEXTS[:4], *HARD_TEXTS, *drawn_texts(1_000)])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("number", range(len(SETTINGS)))
-def test_every_code_point_and_many_texts_have_the_same_ids(tmp_path: Path, number: int) -> None:
-    code_points = [chr(c) for c in range(1, 0x110000) if not 0xD800 <= c < 0xE000]
-    lines = [f"of the{c} the of{c}{c} of {c} the {c}of the" for c in code_points]
-    assert_same_ids(trained(number), tmp_path / "m.model", [*lines, *drawn_texts(100_000)])
+    points = peer.code_points(number, len(SETTINGS)).replace("\0", "")
+    lines = [f"of the{c} the of{c}{c} of {c} the {c}of the" for c in points]
+    drawn = drawn_texts(100_000 if peer.FULL else 10_000)
+    assert_same_ids(tok, tmp_path / "m.model", [*TEXTS[:4], *HARD_TEXTS, *lines, *drawn])
 
 
 @pytest.mark.slow

@@ -113,6 +113,7 @@ def test_the_package_for_npm_is_published_once(
     (tmp_path / "home").mkdir()
     with tool("local_index", monkeypatch).LocalIndex() as ended:
         pass
+    monkeypatch.setenv("NPM_CONFIG_FETCH_RETRIES", "0")  # its waits are a minute
     said = rehearsal.publish_npm(ended, tmp_path, tmp_path / "home")
     assert "piecework@0.1.0: the registry does not answer" in said
     with tool("local_index", monkeypatch).LocalIndex() as index:

@@ -14,8 +14,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-import numpy as np
-
 from piecework import Tokenizer
 from piecework._internal.validation import check_tokenizer, listed
 from piecework.analysis.blocks import PlainData
@@ -265,14 +263,14 @@ def _decoded(tokenizer: Tokenizer, texts: Sequence[str], num_threads: int | None
     plain_tokenizer = without_truncation_and_padding(tokenizer)
     batch = plain_tokenizer.encode_batch(texts, num_threads=num_threads, **PLAIN_TEXT)
     unknown_id = unknown_id_of(tokenizer)
-    rows = [np.asarray(row) for row in batch.to_lists()]
-    if unknown_id is not None:
-        rows = [row[row != unknown_id] for row in rows]
-    return [tokenizer.decode(row.tolist(), skip_special_tokens=False) for row in rows]
+    rows = [[id for id in row if id != unknown_id] for row in batch.to_lists()]
+    return tokenizer.decode_batch(rows, skip_special_tokens=False)
 
 
 def _lost(normalized: str, decoded: str) -> Counter[str]:
     """Return the characters that the decoded text has fewer of, those first that are missing first."""
+    if normalized == decoded:
+        return Counter()
     lost = []
     at = 0
     for character in normalized:

@@ -15,7 +15,7 @@ from piecework.analysis import check_golden
 from piecework.analysis.golden import program
 from piecework.analysis.golden.file import Golden
 from piecework.errors import ArgumentError, ProgramError
-from tests.analysis.golden.tokenizers import pins, small
+from tests.analysis.golden.tokenizers import few_pins, small
 
 ECHO = """
 import json, sys
@@ -28,7 +28,7 @@ for line in sys.stdin:
         continue
     modes = {{name: row[name] for name in ("add_special_tokens", "parse_special")}}
     encoding = tok.encode(row["text"], row.get("pair"), **modes)
-    ids = [{wrong} if id == 7 else id for id in encoding.ids]
+    ids = [{wrong} if id == 33 else id for id in encoding.ids]
     print(json.dumps({{"row": row["row"], "ids": ids, "tokens": encoding.tokens}}))
 """
 
@@ -39,7 +39,7 @@ def python(script: str) -> list[str]:
 
 def few() -> Golden:
     """Return a golden file of three rows."""
-    return replace(pins("char"), rows=pins("char").rows[:3])
+    return replace(few_pins("char"), rows=few_pins("char").rows[:3])
 
 
 def failure(script: str, timeout: float = 60.0) -> ProgramError:
@@ -51,13 +51,15 @@ def failure(script: str, timeout: float = 60.0) -> ProgramError:
 def test_a_program_is_compared_row_by_row(tmp_path: Path) -> None:
     path = str(tmp_path / "tokenizer.json")
     small("wordpiece").save(path)
-    equal = check_golden(pins("wordpiece"), program=python(ECHO.format(path=path, wrong=7)))
+    equal = check_golden(few_pins("wordpiece"), program=python(ECHO.format(path=path, wrong=33)))
     assert equal.is_equal
     assert list(equal.skipped) == ["no windows"]
-    assert equal.rows + equal.skipped["no windows"] == len(pins("wordpiece").rows)
-    wrong = check_golden(pins("wordpiece"), program=python(ECHO.format(path=path, wrong=99_999)))
+    assert equal.rows + equal.skipped["no windows"] == len(few_pins("wordpiece").rows)
+    wrong = check_golden(
+        few_pins("wordpiece"), program=python(ECHO.format(path=path, wrong=99_999))
+    )
     assert wrong.differences
-    assert all(7 in one.row.ids and one.differs == ("ids",) for one in wrong.differences)
+    assert all(33 in one.row.ids and one.differs == ("ids",) for one in wrong.differences)
     assert json.loads(json.dumps(wrong.to_dict()))["is_equal"] is False
 
 
@@ -80,15 +82,15 @@ def test_errors_are_equal_to_errors_only() -> None:
 def test_a_library_is_compared_in_every_mode_that_it_has(tmp_path: Path) -> None:
     path = tmp_path / "tokenizer.json"
     small("bpe").save(path)
-    found = check_golden(pins("bpe"), small("bpe"), library="tokenizers", path=path)
-    assert (found.differences, found.rows, found.skipped) == ((), len(pins("bpe").rows), {})
+    found = check_golden(few_pins("bpe"), small("bpe"), library="tokenizers", path=path)
+    assert (found.differences, found.rows, found.skipped) == ((), len(few_pins("bpe").rows), {})
 
 
 def test_modes_that_a_library_lacks_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "m.model"
     small("sentencepiece").save(path)
     found = check_golden(
-        pins("sentencepiece"), small("sentencepiece"), library="sentencepiece", path=path
+        few_pins("sentencepiece"), small("sentencepiece"), library="sentencepiece", path=path
     )
     assert found.is_equal
     assert set(found.skipped) == {
@@ -139,7 +141,10 @@ def test_a_program_that_hangs_ends_with_its_children(tmp_path: Path) -> None:
     assert not late.exists()
 
 
-def test_a_child_that_keeps_the_output_open_does_not_hang_the_check() -> None:
+def test_a_child_that_keeps_the_output_open_does_not_hang_the_check(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(program, "_SECONDS_TO_END", 0.5)
     sleeps = "import time; time.sleep(60)"
     script = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {sleeps!r}])"
     start = time.monotonic()
@@ -186,4 +191,4 @@ def test_wrong_arguments_are_errors(settings: dict[str, object], problem: str) -
 
 def test_a_library_needs_the_file_of_the_tokenizer() -> None:
     with pytest.raises(ArgumentError, match="path: is missing"):
-        check_golden(pins("char"), small("char"), library="tokenizers")
+        check_golden(few_pins("char"), small("char"), library="tokenizers")

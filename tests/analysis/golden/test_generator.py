@@ -8,10 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
 import piecework as pw
-from piecework.analysis import check_golden, golden
+from piecework.analysis import Golden, check_golden, golden
 from piecework.analysis.golden.file import FLAGS, GoldenRow
 from piecework.analysis.golden.generate import encoding_of
 from piecework.errors import StageError
@@ -20,7 +21,36 @@ from piecework.spec import BertNormalizer, CustomNormalizer, CustomPreTokenizer,
 from tests.analysis.golden.tokenizers import KINDS, pins, small
 from tests.laws.characters import CHARACTERS
 
+ROOT = Path(__file__).parents[3]
+SCHEMA = json.loads((ROOT / "docs" / "reference" / "golden.schema.json").read_text())
+
 Change = Callable[[pw.Tokenizer], pw.Tokenizer]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_file_is_read_as_it_was_written(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "golden.jsonl"
+    pins(kind).save(path)
+    assert Golden.load(path) == pins(kind)
+    assert path.stat().st_size <= 100_000
+    lines = path.read_text(encoding="utf-8").splitlines()  # at U+2028 and U+0085 too
+    assert len(lines) == len(pins(kind).rows) + 1 <= 401
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_line_agrees_with_the_schema(kind: str) -> None:
+    validator = jsonschema.Draft202012Validator(SCHEMA)
+    validator.check_schema(SCHEMA)
+    for line in pins(kind).to_lines():
+        validator.validate(json.loads(line))
+
+
+def test_the_schema_rejects_other_lines() -> None:
+    validator = jsonschema.Draft202012Validator(SCHEMA)
+    row = pins("char").rows[0].to_dict()
+    assert validator.is_valid(json.loads(json.dumps(row)))
+    for wrong in ({**row, "id": 1}, {**row, "error": True}, {**row, "ids": [-1]}, {"row": 1}):
+        assert not validator.is_valid(json.loads(json.dumps(wrong)))
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from functools import cache
 
+import pytest
+
 import piecework as pw
 from piecework.analysis import Golden, golden
 from piecework.spec import (
@@ -21,6 +23,7 @@ from piecework.spec import (
     SequencePreTokenizer,
     StripAccents,
 )
+from tests.conftest import choose_among_few
 
 TEXTS = ["the hug of a pug, the pun of 12 buns", "größer naïve Ünder", "low lower lowest 2024"] * 9
 ADDED = [
@@ -54,6 +57,14 @@ def _with_stages(tokenizer: pw.Tokenizer, kind: str) -> pw.Tokenizer:
         split = SequencePreTokenizer((Digits(), ByteLevel(add_prefix_space=False)))
         return tokenizer.with_normalizer(NFC()).with_pre_tokenizer(split)
     return tokenizer
+
+
+@cache
+def few_pins(kind: str) -> Golden:
+    """Return a golden file of a kind with few texts, but every mode."""
+    with pytest.MonkeyPatch.context() as patch:
+        choose_among_few(patch)
+        return golden(small(kind), name=kind)
 
 
 @cache

@@ -258,7 +258,7 @@ def test_every_command_that_reads_a_tokenizer_takes_the_same_options(verb: str) 
 
 @pytest.mark.parametrize("verb", READS_A_TOKENIZER)
 def test_every_command_reads_ranks(
-    cli: Run, corpus: str, ranks: str, tmp_path: Path, verb: str
+    cli: Run, corpus: str, ranks: str, tmp_path: Path, verb: str, few_candidates: None
 ) -> None:
     ids = tmp_path / "ids.txt"
     ids.write_text("257 32 258\n")

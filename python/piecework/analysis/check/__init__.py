@@ -60,10 +60,11 @@ def check(
     Raises `ArgumentError` for an unknown code.
     """
     rules = chosen_rules(select, ignore)
+    of_caller = None if texts is None else listed(texts)
+    table = None if embeddings is None else path_text(embeddings, "embeddings")
     if isinstance(tokenizer, Tokenizer):
         subject = Subject("tokenizer", tokenizer)
     else:
         subject = read_subject(path_text(tokenizer, "tokenizer"))
-    subject.texts = None if texts is None else listed(texts)
-    subject.embeddings = embeddings
+    subject.texts, subject.embeddings = of_caller, table
     return checked(subject, rules)

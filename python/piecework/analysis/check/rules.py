@@ -16,7 +16,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from piecework import PieceworkError, Tokenizer
-from piecework._internal.validation import PathLike, listed, path_text, unknown_choice
+from piecework._internal.validation import listed, unknown_choice
 from piecework.analysis.check.findings import SEVERITIES, CheckReport, Finding, Severity
 from piecework.analysis.embedding_table import Table, read_table
 from piecework.analysis.entry_bytes import Entry, vocabulary_entries
@@ -58,7 +58,7 @@ class Subject:
     error: PieceworkError | None = None
     warnings: tuple[str, ...] = ()
     texts: Sequence[str] | None = None
-    embeddings: PathLike | None = None
+    embeddings: str | None = None
 
     @property
     def loaded(self) -> Tokenizer:
@@ -91,8 +91,9 @@ class Subject:
     def embedding_table(self) -> Table:
         """The table of `embeddings`, which must be given."""
         assert self.embeddings is not None
-        path = path_text(self.embeddings, "embeddings")
-        return read_table(path, max(entry.id for entry in self.entries) + 1, self.unused_ids)
+        return read_table(
+            self.embeddings, max(entry.id for entry in self.entries) + 1, self.unused_ids
+        )
 
     @cached_property
     def lost(self) -> list[str]:

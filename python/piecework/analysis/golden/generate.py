@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import piecework as pw
 from piecework import Encoding, Tokenizer
 from piecework._internal._core import UNICODE_VERSION
-from piecework._internal.validation import check_tokenizer
+from piecework._internal.validation import check_text, check_tokenizer
 from piecework.analysis.corpus_texts import Texts, reading
 from piecework.analysis.golden.always import always
 from piecework.analysis.golden.cover import chosen, row_size
@@ -48,6 +48,8 @@ def golden(
     Raises `StageError` for a tokenizer with a stage in Python, which no other engine has.
     """
     check_tokenizer(tokenizer)
+    check_text("name", name)
+    check_text("format", format)
     _refuse_custom(tokenizer)
     special = [answered_row(tokenizer, row) for row in _special_rows(tokenizer)]
     rows, size = MAX_ROWS - len(special), MAX_BYTES - _HEADER_BYTES - sum(map(row_size, special))
