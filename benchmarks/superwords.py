@@ -46,7 +46,9 @@ def main() -> None:
     trainers = sentencepiece_trainers if given.sentencepiece else byte_level_trainers
     for name, trainer, pipeline in trainers(given.transition):
         counted = functools.partial(pw.count_texts, lines[:held], preset=pipeline)
-        counts, seconds = timed(functools.partial(counted, sentences=trainer.sentences))
+        counts, seconds = timed(
+            functools.partial(counted, sentences=getattr(trainer, "sentences", None))
+        )
         print(
             f"{name}: counted in {seconds:.1f} s, {counts.total:,} words, {len(counts):,} distinct"
         )
