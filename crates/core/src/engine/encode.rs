@@ -20,6 +20,7 @@ use crate::stages::added_tokens::Segment;
 use crate::stages::normalize::Normalizer;
 use crate::stages::split::bert::BertSplitter;
 use crate::stages::split::SplitScratch;
+use crate::text::PreTokenizedText;
 
 /// A call of a route: what it reads and writes.
 pub(super) struct Call<'c> {
@@ -118,11 +119,21 @@ impl Call<'_> {
     fn generic(&mut self, span: &str, start: usize) -> Result<(), Error> {
         let Scratch { words, model, parts, split, .. } = &mut *self.scratch;
         let mut segmenter = self.route.segmenter(self.stages, model, parts);
+        if self.stages.pre_tokenizer_spec.is_none() && !self.stages.added_tokens.has_normalized() {
+            // The text is one word, and ids need no sources.
+            split.normalized.clear();
+            self.stages.splitter.normalizer().run(span, start as u32, &mut split.normalized)?;
+            let whole = [(0, split.normalized.len())];
+            let spans = &whole[..usize::from(!split.normalized.is_empty())];
+            return words.append(NormalizedWords::new(&split.normalized, spans), &mut segmenter, self.ids);
+        }
         let mut text_parts = self.stages.parts(span, start as u32, self.options)?;
         while let Some(part) = text_parts.next(split)? {
             match part {
                 Part::Token(found) => self.ids.push(found.id),
-                Part::Words(text) => words.append(NormalizedWords::new(text), &mut segmenter, self.ids)?,
+                Part::Words(PreTokenizedText { text, spans }) => {
+                    words.append(NormalizedWords::new(text.text(), spans), &mut segmenter, self.ids)?;
+                }
             }
         }
         Ok(())

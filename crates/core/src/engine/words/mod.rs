@@ -28,7 +28,6 @@ use crate::error::Error;
 use crate::model::ByteAdjacency;
 use crate::stages::pretokenize::{PreTokenizer, ScanScratch, WordSpans};
 use crate::stages::split::bert::{AsciiSpan, BertScratch, BertSplitter, FoundSpans, SpanChunk, WordRole};
-use crate::text::PreTokenizedText;
 use crate::word_key::WordKey;
 
 /// The words of a text, in windows.
@@ -390,8 +389,8 @@ pub(super) struct NormalizedWords<'t> {
 
 impl<'t> NormalizedWords<'t> {
     /// Begin at the first word of a text.
-    pub(super) fn new(PreTokenizedText { text, spans }: &'t PreTokenizedText) -> Self {
-        Self { text: text.text(), spans, window: 0..0 }
+    pub(super) fn new(text: &'t str, spans: &'t [(usize, usize)]) -> Self {
+        Self { text, spans, window: 0..0 }
     }
 }
 
