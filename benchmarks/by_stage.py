@@ -178,6 +178,8 @@ def measured(
         costs.append((record, int(counts.split()[-1]), new.minus(first), seen.minus(new)))
     addresses = {at for *_, new, _ in costs for at in new.addresses(module)}
     stages = {at: stage_of(frames) for at, frames in frames_at(module, addresses).items()}
+    if not any(stages.values()):
+        raise SystemExit("the module has no line tables: build it as the head of by_stage.py shows")
     for record, tokens, new, seen in costs:
         row = Row(record["bytes"], tokens, by_stage(new, module, stages), sum(seen.own.values()))
         yield Path(record["text"]).stem, row
