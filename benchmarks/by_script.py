@@ -48,11 +48,7 @@ class Cost:
 def main() -> None:
     """Print a table for each tokenizer."""
     options = parse_options()
-    texts = sorted(options.folder.glob("*.txt"), key=lambda path: (path.stem != ENGLISH, path.stem))
-    if not texts or texts[0].stem != ENGLISH:
-        raise SystemExit(
-            f"{options.folder}: has no {ENGLISH}.txt, which the other scripts are compared with"
-        )
+    texts = texts_of(options.folder)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         builds = [import_folder(build, folder / str(n)) for n, build in enumerate(options.build)]
@@ -84,6 +80,16 @@ def parse_options() -> argparse.Namespace:
         "--repetitions", type=int, default=7, help="fresh processes for each; default: 7"
     )
     return parser.parse_args()
+
+
+def texts_of(folder: Path) -> list[Path]:
+    """Return the text of each script, English first."""
+    texts = sorted(folder.glob("*.txt"), key=lambda path: (path.stem != ENGLISH, path.stem))
+    if not texts or texts[0].stem != ENGLISH:
+        raise SystemExit(
+            f"{folder}: has no {ENGLISH}.txt, which the other scripts are compared with"
+        )
+    return texts
 
 
 def tokenizers(files: Sequence[Path] | None, folder: Path) -> Iterator[tuple[str, Path]]:

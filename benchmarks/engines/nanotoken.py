@@ -16,6 +16,16 @@ def version() -> str:
     return installed_version("nanotoken")
 
 
+def load(path: Path) -> Any:
+    """Load a `tokenizer.json`."""
+    return peer.Tokenizer.from_json(path.read_text(encoding="utf-8")).backend
+
+
+def encode(tokenizer: Any, texts: list[str], threads: int) -> Any:
+    """Encode without special tokens, into flat arrays."""
+    return tokenizer.encode_batch(texts, add_special_tokens=False, parallel=threads > 1)
+
+
 def load_truncating(path: Path, max_length: int) -> Any:
     """Load a `tokenizer.json`; the length is that of each call."""
     return peer.Tokenizer.from_json(path.read_text()).backend, max_length

@@ -1,8 +1,10 @@
-"""splintr, by its flat arrays; ranks are read as ranks, other vocabularies from their `tokenizer.json`."""
+"""splintr, on one thread; ranks are read as ranks, other vocabularies from their `tokenizer.json`."""
 
 from __future__ import annotations
 
+from array import array
 from importlib.metadata import version as installed_version
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -28,3 +30,13 @@ def start(path: Path) -> str:
 def load(path: Path) -> Any:
     """Load a `tokenizer.json`."""
     return peer.from_json(str(path))
+
+
+def encode(tokenizer: Any, texts: list[str], threads: int) -> Any:
+    """Encode without special tokens, into Python lists: its flat arrays have them."""
+    return [tokenizer.encode_raw(text) for text in texts]
+
+
+def flat_ids(result: Any) -> Any:
+    """Return the ids of all texts as one buffer of 32-bit integers."""
+    return array("I", chain.from_iterable(result))
