@@ -56,10 +56,10 @@ pub(super) struct PairHeap<T: TieBreak> {
 impl<T: TieBreak> PairHeap<T> {
     /// Begin with all tracked pairs, by their counts in a source or in the corpus.
     pub(super) fn new(state: &MergeState, source: Option<u32>) -> Self {
-        let pairs = 0..state.pairs.len() as u32;
-        let largest = pairs.clone().map(|pair| state.count_in(source, pair)).max().unwrap_or(0);
-        let level = largest.saturating_add(1).max(state.floor());
-        Self { source, heap: BinaryHeap::new(), level, rarer: pairs.collect() }
+        let mut all = Self { source, heap: BinaryHeap::new(), level: u64::MAX, rarer: Vec::new() };
+        (0..state.pairs.len() as u32).for_each(|pair| all.add(state, pair));
+        let largest = all.rarer.iter().map(|&pair| state.count_in(source, pair)).max();
+        Self { level: largest.map_or(state.floor(), |largest| largest.saturating_add(1)), ..all }
     }
 
     /// Remove and return the best pair and its count.
