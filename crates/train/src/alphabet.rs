@@ -15,6 +15,10 @@ use crate::merges::PackedWords;
 use crate::progress::Progress;
 use piecework_core::error::{Error, ErrorKind};
 
+/// The characters below this code point are counted and looked up in an array, not in a hash table: those of byte-level
+/// words, and most others; few in tests.
+const LOW: usize = if cfg!(test) { b'c' as usize } else { 0x180 };
+
 /// The order of the entries of single characters in the vocabulary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -163,14 +167,20 @@ impl Alphabet {
         progress: &mut Progress<'_>,
     ) -> Result<Self, Error> {
         let mut kept: HashMap<char, CharUsage> = HashMap::default();
+        let mut low = vec![CharUsage::default(); LOW];
         for (word, count) in counts.iter().flat_map(|counts| counts.iter_parts()) {
             progress.advance(word.text.len())?;
             for (character, position) in char_positions(word) {
-                let usage = kept.entry(character).or_default();
+                let usage = match low.get_mut(character as usize) {
+                    Some(usage) => usage,
+                    None => kept.entry(character).or_default(),
+                };
                 usage.count += count;
                 usage.positions[position.index()] = true;
             }
         }
+        let occurs = |usage: &CharUsage| usage.positions.contains(&true);
+        kept.extend(('\0'..).zip(low).filter(|(_, usage)| occurs(usage)));
         for &character in required {
             kept.entry(character).or_default().required = true;
         }
@@ -290,12 +300,16 @@ pub(super) struct CharForms<'a> {
     entries: &'a Entries,
     alphabet: &'a Alphabet,
     affixes: Affixes<'a>,
+    /// By code point.
+    low: Vec<[Option<u32>; 4]>,
     known: HashMap<char, [Option<u32>; 4]>,
 }
 
 impl<'a> CharForms<'a> {
     pub(super) fn new(entries: &'a Entries, alphabet: &'a Alphabet, affixes: Affixes<'a>) -> Self {
-        Self { entries, alphabet, affixes, known: HashMap::default() }
+        let mut forms = Self { entries, alphabet, affixes, low: Vec::new(), known: HashMap::default() };
+        forms.low = ('\0'..).take(LOW).map(|c| forms.find(c)).collect();
+        forms
     }
 
     /// Segment the words, of `chars` characters in all, into characters.
@@ -335,18 +349,19 @@ impl<'a> CharForms<'a> {
 
     #[inline]
     fn entry(&mut self, c: char, position: CharPosition) -> Option<u32> {
-        match self.known.get(&c) {
-            Some(entries) => entries[position.index()],
-            None => self.look_up(c)[position.index()],
-        }
+        let entries = match self.low.get(c as usize).or_else(|| self.known.get(&c)) {
+            Some(&entries) => entries,
+            None => {
+                let entries = self.find(c);
+                self.known.insert(c, entries);
+                entries
+            }
+        };
+        entries[position.index()]
     }
 
-    fn look_up(&mut self, c: char) -> [Option<u32>; 4] {
-        let Self { entries, alphabet, affixes, known } = self;
-        let found = CharPosition::ALL.map(|position| {
-            alphabet.contains(c).then(|| entries.find(&affixes.form(c, position))).flatten()
-        });
-        known.insert(c, found);
-        found
+    fn find(&self, c: char) -> [Option<u32>; 4] {
+        let find = |position| self.entries.find(&self.affixes.form(c, position));
+        CharPosition::ALL.map(|position| self.alphabet.contains(c).then(|| find(position)).flatten())
     }
 }

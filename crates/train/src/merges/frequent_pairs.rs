@@ -28,8 +28,8 @@ const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 const PART_BITS: u32 = 6;
 /// The pairs that a thread collects before it adds them to a part.
 const COLLECTED: usize = if cfg!(test) { 3 } else { 256 };
-/// The pairs whose next occurrences a thread adds up first, in 24 KB.
-const RECENT: usize = if cfg!(test) { 4 } else { 1 << 10 };
+/// The pairs that a thread knows without a table: their next occurrences are added up first, in 24 KB.
+pub(super) const RECENT: usize = if cfg!(test) { 4 } else { 1 << 10 };
 
 /// The count of a pair, and the number of its positions.
 #[derive(Clone, Copy, Default)]
@@ -43,19 +43,19 @@ pub(super) type CountsByPair = HashMap<u64, CandidatePairCount, RandomState>;
 
 /// Count the wanted pairs that occur at least as often as `floor` says, and perhaps others, in several maps.
 ///
-/// `floor` gets an upper bound of all counts; return its result too.
+/// `floor` gets the counts of all pairs, or upper bounds of them; return its result too.
 pub(super) fn count_frequent(
     words: &PackedWords,
-    floor: impl FnOnce(u64) -> u64,
+    floor: impl FnOnce(&mut dyn Iterator<Item = u64>) -> u64,
     wanted: impl Fn(u64) -> bool + Sync,
     team: &mut ThreadTeam<'_, '_>,
 ) -> Result<(Vec<CountsByPair>, u64), Error> {
     if let Some(counts) = count_few(words, words.len() / CELLS_PER_PAIR, &wanted, team)? {
-        let largest = counts.iter().flat_map(HashMap::values).map(|pair| pair.count).max().unwrap_or(0);
-        return Ok((counts, floor(largest)));
+        let floor = floor(&mut counts.iter().flat_map(HashMap::values).map(|pair| pair.count));
+        return Ok((counts, floor));
     }
     let buckets = PairBuckets::new(words, team)?;
-    let least = floor(buckets.largest());
+    let least = floor(&mut buckets.parts.iter().flatten().copied());
     let wanted = |pair| buckets.sum(pair) >= least && wanted(pair);
     let add = |counts: &mut CountsByPair, pair, found| add_positions(counts, pair, found).map(drop);
     Ok((add_by_part(words, CountsByPair::default, wanted, add, team)?, least))
@@ -135,7 +135,7 @@ impl PairCollector {
     /// Collect a pair of a word that occurs `count` times; return a part whose pairs are enough to be added.
     #[inline]
     fn add(&mut self, pair: u64, count: u64) -> Option<(usize, &mut Vec<CountedPair>)> {
-        let recent = &mut self.recent[(spread(pair) >> 32) as usize % RECENT];
+        let recent = &mut self.recent[recent_slot(pair)];
         if recent.0 == pair {
             recent.1.count += count;
             recent.1.positions += 1;
@@ -170,11 +170,6 @@ impl PairBuckets {
         Ok(Self { parts: add_by_part(words, Vec::new, |_| true, add, team)?, shift })
     }
 
-    /// Return an upper bound of the counts of all pairs.
-    fn largest(&self) -> u64 {
-        self.parts.iter().flatten().copied().max().unwrap_or(0)
-    }
-
     /// Return an upper bound of the count of a pair that occurs.
     #[inline]
     fn sum(&self, pair: u64) -> u64 {
@@ -185,6 +180,12 @@ impl PairBuckets {
 #[inline]
 fn spread(pair: u64) -> u64 {
     pair.wrapping_mul(SPREAD)
+}
+
+/// Return the place of a pair among the recent ones.
+#[inline]
+pub(super) fn recent_slot(pair: u64) -> usize {
+    (spread(pair) >> 32) as usize % RECENT
 }
 
 #[inline]

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
-use super::frequent_pairs::{key, parts, CountsByPair};
+use super::frequent_pairs::{key, parts, recent_slot, CountsByPair, RECENT};
 use super::packed_words::{PackedWords, PART_CELLS};
 use crate::memory::{out_of_memory, reserve};
 use crate::thread_team::{threads_within, ThreadTeam};
@@ -54,16 +54,24 @@ impl PairTable {
             }
         }
         let lists = Mutex::new(lists);
-        let next = || lists.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
+        let recent = vec![(u64::MAX, None); RECENT];
+        let next = || {
+            let lists = lists.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
+            (lists, recent.clone())
+        };
         let mut team = team.of_at_most(threads);
-        let found = team.run_parts(words.len(), PART_CELLS, next, |lists, _, cells| {
+        let found = team.run_parts(words.len(), PART_CELLS, next, |(lists, recent), _, cells| {
             words.visit_pairs(cells, |left, right, position, _| {
-                if let Some(pair) = table.find(left, right) {
+                let known = &mut recent[recent_slot(key(left, right))];
+                if known.0 != key(left, right) {
+                    *known = (key(left, right), table.find(left, right));
+                }
+                if let Some(pair) = known.1 {
                     lists[pair as usize].push(position);
                 }
             });
         })?;
-        for lists in found {
+        for (lists, _) in found {
             for (occurrences, positions) in table.occurrences.iter_mut().zip(lists) {
                 table.stored += positions.len();
                 occurrences.append(positions);

@@ -13,6 +13,8 @@
 //! The words of several sources follow each other, so the positions of a source do too. A pair is merged source
 //! by source, and the changes of each are recorded apart, as `Sources` has the counts of each source.
 
+use std::cmp::Reverse;
+
 use foldhash::{fast::RandomState, HashSet};
 use hashbrown::HashMap;
 
@@ -31,9 +33,11 @@ use crate::{Learned, Merge, StepLog};
 use piecework_core::error::Error;
 
 /// The ratio of the largest count to the first floor, for scores that rise with the count; low in tests.
-const FIRST_SPAN: u64 = if cfg!(test) { 2 } else { 16 };
+const FIRST_SPAN: u64 = if cfg!(test) { 2 } else { 256 };
 /// The same for `Likelihood`, whose best pairs are not always the most frequent.
 const LIKELIHOOD_SPAN: u64 = if cfg!(test) { 4 } else { 4096 };
+/// The pairs that are tracked for each remaining merge, those that are not allowed included; few in tests.
+const PAIRS_PER_MERGE: usize = if cfg!(test) { 1 } else { 4 };
 /// The positions in the table, as a multiple of the pairs in the words, at which outdated ones are dropped.
 const MAX_OUTDATED: f64 = 1.5;
 
@@ -116,10 +120,12 @@ impl MergeState {
         let least = state.min_frequency();
         // A log ranks all pairs.
         let has_log = progress.steps().is_some();
-        state.track_pairs(progress, |largest| match settings.score {
+        let share =
+            |counts: &mut dyn Iterator<Item = u64>, span| least.max(counts.max().unwrap_or(0) / span);
+        state.track_pairs(progress, |counts| match settings.score {
             _ if has_log => least,
-            PairScore::Frequency => least.max(largest / FIRST_SPAN),
-            PairScore::Likelihood => least.max(largest / LIKELIHOOD_SPAN),
+            PairScore::Frequency => share(counts, FIRST_SPAN),
+            PairScore::Likelihood => share(counts, LIKELIHOOD_SPAN),
             // The best pairs of other scores can be the rarest.
             _ => least,
         })?;
@@ -169,17 +175,32 @@ impl MergeState {
         self.track_pairs(progress, |_| floor)
     }
 
+    /// Count all pairs again and track as many as the remaining merges may need, or those that occur at least
+    /// `floor / span` times if there are fewer; renumber the pairs.
+    pub(super) fn track_needed(&mut self, span: u64, progress: &mut Progress<'_>) -> Result<(), Error> {
+        let needed = (self.settings.vocab_size - self.entries.len()).saturating_mul(PAIRS_PER_MERGE);
+        let (most, least) = (self.floor / 2, self.min_frequency().max(self.floor / span));
+        self.track_pairs(progress, |counts| {
+            let mut counts: Vec<u64> = counts.filter(|&count| count > least).collect();
+            if counts.len() <= needed {
+                return least;
+            }
+            let (_, needed, _) = counts.select_nth_unstable_by_key(needed, |&count| Reverse(count));
+            most.min(*needed).max(least)
+        })
+    }
+
     fn track_pairs(
         &mut self,
         progress: &mut Progress<'_>,
-        floor: impl FnOnce(u64) -> u64,
+        floor: impl FnOnce(&mut dyn Iterator<Item = u64>) -> u64,
     ) -> Result<(), Error> {
         self.pairs = PairTable::default();
         self.gained = Vec::new();
         self.check_memory()?;
         let replayed = self.replayed.as_ref();
         let is_replayed = |pair: u64| replayed.is_none_or(|pairs| pairs.contains(&pair));
-        let floor = |largest| floor(largest).max(1);
+        let floor = |counts: &mut dyn Iterator<Item = u64>| floor(counts).max(1);
         let mut team = ThreadTeam::new(self.settings.num_threads, progress);
         let (mut frequent, floor) = count_frequent(&self.words, floor, is_replayed, &mut team)?;
         self.floor = floor;
