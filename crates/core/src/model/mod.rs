@@ -29,6 +29,7 @@ use crate::spec::{ModelSpec, SentencePieceKind, SentencePieceSpec};
 use crate::table_sections::TableSections;
 use crate::text::printable_of;
 use crate::vocab::Vocab;
+pub(crate) use bpe::CharCodes;
 use bpe::{BpeScratch, ScoredBpeScratch};
 use sampling::SamplingRng;
 use unigram::UnigramScratch;

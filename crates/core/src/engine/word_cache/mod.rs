@@ -113,11 +113,11 @@ impl WordCache {
         self.short.set_pending(key, hash, has_entry, number);
     }
 
-    /// Store the ids of a word unless it has an entry: one that is pending keeps it.
-    pub(crate) fn insert_new(&mut self, key: WordKey, ids: &[u32]) {
-        if self.short.get(key, key.hash()).is_none() {
+    /// Store the ids of a word with a short key unless it has an entry: one that is pending keeps it.
+    pub(crate) fn insert_new(&mut self, lookup: Lookup, ids: &[u32]) {
+        if self.short.find(lookup).is_none() {
             let entry = self.entry(ids);
-            self.short.insert(key, key.hash(), entry);
+            self.short.insert(WordKey(lookup.key), lookup.hash, entry);
         }
     }
 
@@ -334,10 +334,11 @@ fn are_ids(entry: &PackedIds) -> bool {
 /// Append the ids of an entry.
 #[inline]
 fn append(entry: PackedIds, out: &mut Vec<u32>) {
-    let count = buckets::count(entry[0]);
-    let mut ids = entry;
+    let (end, mut ids) = (out.len() + buckets::count(entry[0]), entry);
     ids[0] = buckets::unpacked_first(entry[0]);
-    out.extend_from_slice(&ids[..count]);
+    // A copy of all ids is a single instruction.
+    out.extend_from_slice(&ids);
+    out.truncate(end);
 }
 
 const BYTES_PER_WORD: usize = size_of::<Bucket>() / buckets::SLOTS;

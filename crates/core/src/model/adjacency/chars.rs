@@ -50,13 +50,27 @@ impl CharAdjacency {
         }
     }
 
-    /// Return the end of the part of a word that begins at byte `start`.
-    pub(crate) fn part_end(&self, word: &str, start: usize) -> usize {
-        let mut chars = word[start..].char_indices();
-        let mut previous = chars.next().map(|(_, c)| c);
-        let end =
-            chars.find(|&(_, c)| previous.replace(c).is_some_and(|previous| self.can_split(previous, c)));
-        end.map_or(word.len(), |(at, _)| start + at)
+    /// Return the end of the part of a word that begins at byte `start`. `first` is its first character if that is known,
+    /// and then that of the next part.
+    #[inline]
+    pub(crate) fn part_end(&self, word: &str, start: usize, first: &mut Option<char>) -> usize {
+        let mut rest = word[start..].chars();
+        let mut previous = match first.take() {
+            Some(c) => {
+                rest = word[start + c.len_utf8()..].chars();
+                c
+            }
+            None => rest.next().unwrap_or_default(),
+        };
+        loop {
+            let at = word.len() - rest.as_str().len();
+            let Some(c) = rest.next() else { return at };
+            if self.can_split(previous, c) {
+                *first = Some(c);
+                return at;
+            }
+            previous = c;
+        }
     }
 
     /// Return whether a word can be split between these two characters.

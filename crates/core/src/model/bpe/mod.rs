@@ -36,6 +36,7 @@ use self::initial_symbols::InitialSymbols;
 use self::merge::{merge_by_heap, merge_by_rank, merge_by_scan};
 use self::merge_ranks::MergeRanks;
 use self::merges::Merges;
+pub(crate) use self::scored::CharCodes;
 pub use self::scored::ScoredBpe;
 pub(crate) use self::scored::ScoredBpeScratch;
 pub(super) use self::scratch::BpeScratch;

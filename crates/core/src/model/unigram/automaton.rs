@@ -1,9 +1,7 @@
 //! The pieces that end at each byte of a text: an Aho-Corasick automaton over the double-array trie (Aho and Corasick
 //! 1975, "Efficient String Matching").
 //!
-//! Its failure links are computed at their first use: most words are segmented by the trie alone. While one thread
-//! computes them, words of usual length are segmented by the trie too; where they are needed, another thread computes its
-//! own.
+//! Its failure links are computed at their first use: most words are segmented by the trie alone.
 
 use crate::double_array::{ChildLists, Trie};
 use crate::error::Error;
@@ -74,12 +72,6 @@ impl PieceAutomaton {
         self.links.get_or_make(|| self.build_links())
     }
 
-    /// Build the failure links unless another thread does. Return whether they are built.
-    #[inline]
-    pub(super) fn has_links(&self) -> bool {
-        self.links.get_or_build(|| self.build_links()).is_some()
-    }
-
     /// Build the failure links.
     pub(in crate::model) fn warm_up(&self) {
         self.links();
@@ -104,16 +96,11 @@ impl PieceAutomaton {
         size_of_val(self.pieces.as_slice()) + self.links.get().map_or(0, FailureLinks::bytes)
     }
 
-    /// Call `visit` with the id of every piece that a text begins with, the shortest first.
-    pub(super) fn each_prefix(&self, text: &[u8], mut visit: impl FnMut(u32, &AutomatonPiece)) {
-        let mut state = ROOT;
-        for &byte in text {
-            let Some(next) = self.trie.child(state, byte) else { return };
-            state = next;
-            if let Some(id) = self.trie.entry(state) {
-                visit(id, &self.pieces[id as usize]);
-            }
-        }
+    /// Return the id and the score of the piece that ends in a state of the trie.
+    #[inline(always)]
+    pub(super) fn ending_in(&self, state: u32) -> (u32, f64) {
+        let id = self.trie.entry(state).unwrap_or_default();
+        (id, self.pieces[id as usize].score)
     }
 
     /// Return the state before any byte.

@@ -1,8 +1,9 @@
 //! Unigram: the segmentation with the highest sum of scores, by the Viterbi algorithm in 64-bit floats.
 //!
-//! For each end of a character the best piece that ends there is kept. An Aho-Corasick automaton enumerates these
-//! pieces, the longest first, in time linear in the word and in the matches. Of equal sums the longer last piece
-//! wins. Kudo 2018, "Subword Regularization", section 3.1.
+//! For each end of a character the best piece that ends there is kept. A trie enumerates the pieces that begin at each
+//! character, from left to right. For long words, and models with long pieces, an Aho-Corasick automaton enumerates
+//! those that end there, the longest first, in time linear in the word and in the matches. Of equal sums the longer
+//! last piece wins. Kudo 2018, "Subword Regularization", section 3.1.
 //!
 //! SentencePiece's Unigram ([`float32`]) sums 32-bit floats from the beginning of the text, resets large
 //! sums and needs decisions that do not depend on the text before. So it has its own scorers, and shares the
@@ -33,6 +34,7 @@ mod tests;
 use std::ops::Range;
 
 use foldhash::HashSet;
+use piecework_unicode::char_len;
 
 use self::automaton::PieceAutomaton;
 use self::backpointers::{backtrace, Backpointer, BackpointerTable, UnigramWriter};
@@ -43,6 +45,7 @@ use self::streaming::{PathScorer, StreamingViterbi};
 use super::sampling::SamplingRng;
 use super::ByteTokens;
 use super::{TokenSink, TokenSpan};
+use crate::double_array::CompactNode;
 use crate::error::{Error, ErrorKind};
 use crate::spec::UnigramSpec;
 use crate::table_sections::TableSections;
@@ -60,6 +63,8 @@ const UNKNOWN_PENALTY: f64 = 10.0;
 #[derive(Clone, Debug)]
 pub struct Unigram {
     pieces: PieceAutomaton,
+    /// The trie of the pieces; empty if one is long, or the trie too large.
+    nodes: Vec<CompactNode>,
     unknown_score: f64,
     /// The largest absolute score, including that of unknown characters.
     worst_score: f64,
@@ -69,6 +74,8 @@ pub struct Unigram {
 
 /// Longer words, in bytes, are segmented by the streaming Viterbi.
 const MAX_WHOLE: usize = 1 << 14;
+/// The longest piece, in bytes, with which words are read by the trie.
+const MAX_PIECE_BYTES: usize = 128;
 /// The start of a backpointer that is not set.
 const UNSET: u32 = u32::MAX;
 
@@ -77,6 +84,8 @@ const UNSET: u32 = u32::MAX;
 pub(super) struct UnigramScratch {
     /// By byte offset; only those at ends of characters are set.
     backpointers: Vec<Backpointer<f64>>,
+    /// How much better each of them is than the next best.
+    leads: Vec<f64>,
     path: Vec<TokenSpan>,
     streaming: StreamingViterbi<f64>,
     sampler: PathSampler,
@@ -109,8 +118,12 @@ impl Unigram {
         }
         let lowest = spec.vocab.iter().fold(f64::INFINITY, |low, &(_, score)| low.min(score));
         let unknown_score = lowest - UNKNOWN_PENALTY;
+        let pieces = PieceAutomaton::restore(&scored, sections)?;
+        let has_long = scored.iter().any(|(token, _)| token.len() > MAX_PIECE_BYTES);
+        let nodes = if has_long { None } else { pieces.trie().nodes() };
         Ok(Self {
-            pieces: PieceAutomaton::restore(&scored, sections)?,
+            pieces,
+            nodes: nodes.unwrap_or_default(),
             unknown_score,
             worst_score: scored
                 .iter()
@@ -127,7 +140,7 @@ impl Unigram {
 
     /// Return the bytes of memory of the tables derived from the trie.
     pub(super) fn derived_bytes(&self) -> usize {
-        self.pieces.derived_bytes()
+        self.pieces.derived_bytes() + size_of_val(self.nodes.as_slice())
     }
 
     /// Build every table that is not built yet.
@@ -183,7 +196,7 @@ impl Unigram {
         let mut text = WordLattices { words: Vec::new(), best: BestBackpointers(Vec::new()) };
         for &word in words {
             let mut backpointers = Vec::new();
-            self.forward(word, &mut backpointers)?;
+            self.forward(word, &mut backpointers, &mut Vec::new())?;
             text.words.push(PieceLattice::new(self.scored(), word, Vec::new()));
             text.best.0.push(backpointers);
         }
@@ -201,7 +214,7 @@ impl Unigram {
 
     /// Find the best path.
     fn find_best<'m>(&self, word: &str, memory: &'m mut UnigramScratch) -> Option<&'m [TokenSpan]> {
-        self.forward(word, &mut memory.backpointers)?;
+        self.forward(word, &mut memory.backpointers, &mut memory.leads)?;
         backtrace((0, word.len()), |end| memory.backpointers[end], &mut memory.path);
         Some(&memory.path)
     }
@@ -214,7 +227,7 @@ impl Unigram {
         memory: &'m mut UnigramScratch,
     ) -> Option<&'m [TokenSpan]> {
         if self.unk_id.is_none() {
-            self.forward(word, &mut memory.backpointers)?;
+            self.forward(word, &mut memory.backpointers, &mut memory.leads)?;
         }
         let lattice = |states| PieceLattice::new(self.scored(), word, states);
         Some(memory.sampler.sample(rng, lattice))
@@ -237,53 +250,70 @@ impl Unigram {
         UnigramWriter { word, vocab, unk_id, bytes, unknown: None, out }
     }
 
-    /// Find the best last piece for each end of a character; `None` if an unknown character has no token.
-    fn forward(&self, word: &str, backpointers: &mut Vec<Backpointer<f64>>) -> Option<()> {
-        if backpointers.len() <= word.len() {
-            backpointers.resize(word.len() + 1, Backpointer::default());
+    /// Find the best last piece for each end of a character, and its lead if all are found by the trie; `None` if an
+    /// unknown character has no token.
+    fn forward(
+        &self,
+        word: &str,
+        backpointers: &mut Vec<Backpointer<f64>>,
+        leads: &mut Vec<f64>,
+    ) -> Option<()> {
+        backpointers.clear();
+        leads.clear();
+        backpointers.resize(word.len() + 1, Backpointer { start: UNSET, ..Backpointer::default() });
+        backpointers[0].start = 0;
+        if self.nodes.is_empty() {
+            return self.forward_by_automaton(word, backpointers);
         }
-        backpointers[0] = Backpointer::default();
-        if !self.pieces.has_links() {
-            return self.forward_by_trie(word, backpointers);
+        leads.resize(word.len() + 1, f64::INFINITY);
+        let (bytes, mut start) = (word.as_bytes(), 0);
+        while start < bytes.len() {
+            let (before, first) = (backpointers[start].score, start + char_len(bytes[start]));
+            let mut consider = |end: usize, id: u32, score: f64| {
+                let (best, lead) = (&mut backpointers[end], &mut leads[end]);
+                if best.start == UNSET {
+                    *best = Backpointer { score, id, start: start as u32 };
+                } else if score > best.score {
+                    *lead = score - best.score;
+                    *best = Backpointer { score, id, start: start as u32 };
+                } else {
+                    *lead = lead.min(best.score - score);
+                }
+            };
+            let (mut node, mut is_piece) = (self.nodes[0], false);
+            for (end, &byte) in (start + 1..).zip(&bytes[start..]) {
+                let slot = node.child(byte);
+                node = self.nodes[slot];
+                if !node.has_label(byte) {
+                    break;
+                }
+                if node.is_final() {
+                    let (id, score) = self.pieces.ending_in(slot as u32);
+                    consider(end, id, score + before);
+                    is_piece |= end == first;
+                }
+            }
+            if !is_piece {
+                consider(first, self.unk_id.unwrap_or(UNSET), self.unknown_score + before);
+            }
+            if self.unk_id.is_none() && backpointers[first].id == UNSET {
+                return None;
+            }
+            start = first;
         }
+        Some(())
+    }
+
+    /// Do [`Self::forward`] without leads, in time that does not depend on the length of the pieces.
+    #[cold]
+    fn forward_by_automaton(&self, word: &str, backpointers: &mut [Backpointer<f64>]) -> Option<()> {
         let (mut state, mut start) = (self.pieces.start(), 0);
-        let bytes = word.as_bytes();
-        for (at, &byte) in bytes.iter().enumerate() {
+        for (at, &byte) in word.as_bytes().iter().enumerate() {
             state = self.pieces.step(state, byte);
             if word.is_char_boundary(at + 1) {
                 backpointers[at + 1] =
                     self.best_ending_at(state, start..at + 1, |position| backpointers[position].score)?;
                 start = at + 1;
-            }
-        }
-        Some(())
-    }
-
-    /// Do [`Self::forward`] without the failure links, while another thread builds them: from each character on, by the
-    /// trie, in O(word x longest piece). The pieces that end at a position come in the same order, the longest first.
-    #[cold]
-    fn forward_by_trie(&self, word: &str, backpointers: &mut [Backpointer<f64>]) -> Option<()> {
-        backpointers[1..=word.len()].fill(Backpointer { start: UNSET, ..Backpointer::default() });
-        let consider = |best: &mut Backpointer<f64>, score: f64, id: u32, start: usize| {
-            if best.start == UNSET || score > best.score {
-                *best = Backpointer { score, id, start: start as u32 };
-            }
-        };
-        for (start, c) in word.char_indices() {
-            let (before, first) = (backpointers[start].score, start + c.len_utf8());
-            let mut is_piece = false;
-            self.pieces.each_prefix(&word.as_bytes()[start..], |id, piece| {
-                let end = start + piece.byte_len as usize;
-                is_piece |= end == first;
-                consider(&mut backpointers[end], piece.score + before, id, start);
-            });
-            if !is_piece {
-                let score = self.unknown_score + before;
-                let best = &mut backpointers[first];
-                if self.unk_id.is_none() && (best.start == UNSET || score > best.score) {
-                    return None;
-                }
-                consider(best, score, self.unk_id.unwrap_or_default(), start);
             }
         }
         Some(())
@@ -383,7 +413,7 @@ impl Unigram {
     /// Return whether a word of this many bytes can be segmented part by part. Without an unknown token only the whole
     /// word shows whether it has a segmentation.
     pub fn supports_parts(&self, word_bytes: usize) -> bool {
-        self.unk_id.is_some() && word_bytes <= MAX_WORD_BYTES
+        self.unk_id.is_some() && !self.nodes.is_empty() && word_bytes <= MAX_WORD_BYTES
     }
 
     /// Segment a part that does not begin its word. Return whether the ids are the same in every word; if they are
@@ -395,33 +425,13 @@ impl Unigram {
         scratch: &mut UnigramScratch,
         out: &mut impl TokenSink,
     ) -> bool {
-        if part.len() > MAX_PART_BYTES || !self.pieces.has_links() {
+        if part.len() > MAX_PART_BYTES || self.nodes.is_empty() {
             return false;
         }
         let Some(path) = self.find_best(part, scratch) else { return false };
         self.push_tokens(part, path, vocab, out);
-        self.leads_everywhere(part, &scratch.backpointers, &scratch.path)
-    }
-
-    /// Return whether each decision on the best path through a part leads by more than rounding can remove.
-    fn leads_everywhere(&self, part: &str, backpointers: &[Backpointer<f64>], path: &[TokenSpan]) -> bool {
         let least_lead = self.worst_score * part.len() as f64 * ROUNDING;
-        let mut state = self.pieces.start();
-        path.iter().all(|piece| {
-            let (start, end) = (piece.start as usize, piece.end as usize);
-            state = part.as_bytes()[start..end]
-                .iter()
-                .fold(state, |state, &byte| self.pieces.step(state, byte));
-            let leads = |other: usize, score: f64| {
-                other == start || backpointers[end].score - (score + backpointers[other].score) > least_lead
-            };
-            let mut shortest = end;
-            let pieces_trail = self.pieces.ending_at(state).all(|(_, ending)| {
-                shortest = end - ending.byte_len as usize;
-                leads(shortest, ending.score)
-            });
-            let last_char = part[..end].char_indices().next_back().map_or(0, |(at, _)| at);
-            pieces_trail && (shortest == last_char || leads(last_char, self.unknown_score))
-        })
+        let leads = scratch.path.iter().all(|piece| scratch.leads[piece.end as usize] > least_lead);
+        leads && scratch.backpointers[part.len()].score.is_finite()
     }
 }

@@ -103,34 +103,42 @@ impl WordRules {
         next.map_or(escaped.len(), |at| start + at)
     }
 
+    /// Return whether a part that is a whole word has the key of this word.
+    #[inline]
+    pub(super) fn has_keys_of_words(&self) -> bool {
+        !matches!(self.layout, Layout::WhitespaceSplit)
+    }
+
     /// Return the key of the word whose escaped text is this part of one, if it is short; a key that no word has if there
     /// is no such word.
-    pub(super) fn key_of_part(&self, escaped: &str, part: Range<usize>) -> Option<WordKey> {
+    #[inline]
+    pub(super) fn key_of_part(&self, text: &str, part: Range<usize>) -> Option<WordKey> {
         match self.layout {
-            Layout::WhitespaceSplit => key_after((NO_TEXT, 1), escaped, part),
-            Layout::SingleSpace => key_with_spaces(escaped, part, |text| self.keeps_ascii(text)),
-            Layout::SpacesBefore { .. } => key_with_spaces(escaped, part, |_| true),
+            Layout::WhitespaceSplit => key_after((NO_TEXT, 1), text, part),
+            Layout::SingleSpace => key_with_spaces(text, part, |bytes| self.keeps_ascii(bytes)),
+            Layout::SpacesBefore { .. } => key_with_spaces(text, part, |_| true),
         }
     }
 
     /// Return whether normalization leaves an ASCII span unchanged; `false` for other spans.
-    fn keeps_ascii(&self, span: &str) -> bool {
-        span.bytes().all(|byte| self.unchanged.get(usize::from(byte)).is_some_and(|&unchanged| unchanged))
+    #[inline]
+    fn keeps_ascii(&self, bytes: &[u8]) -> bool {
+        bytes.iter().all(|&byte| self.unchanged.get(usize::from(byte)).is_some_and(|&unchanged| unchanged))
     }
 }
 
 /// Return the key of a word by its escaped text, a part of a longer one: its first `▁` are spaces. `is_word` decides
 /// whether there is a word with the text after them.
 #[inline]
-fn key_with_spaces(escaped: &str, part: Range<usize>, is_word: impl Fn(&str) -> bool) -> Option<WordKey> {
-    let mut start = part.start;
-    while escaped[start..part.end].starts_with(METASPACE_STR) {
-        start += METASPACE_STR.len();
+fn key_with_spaces(text: &str, part: Range<usize>, is_word: impl Fn(&[u8]) -> bool) -> Option<WordKey> {
+    let (mut rest, mut spaces) = (&text.as_bytes()[part.clone()], 0);
+    while let Some(after) = rest.strip_prefix(METASPACE_STR.as_bytes()) {
+        (rest, spaces) = (after, spaces + 1);
     }
-    if !is_word(&escaped[start..part.end]) {
-        return key_after((NO_TEXT, 1), escaped, part);
+    if !is_word(rest) {
+        return key_after((NO_TEXT, 1), text, part);
     }
-    key_after((b' ', (start - part.start) / METASPACE_STR.len()), escaped, start..part.end)
+    key_after((b' ', spaces), text, part.end - rest.len()..part.end)
 }
 
 /// Return the key of `count` times the byte `first` and then a part of a text; `None` if it is too long.
@@ -140,8 +148,12 @@ fn key_after((first, count): (u8, usize), text: &str, part: Range<usize>) -> Opt
     if len > MAX_KEY_BYTES {
         return None;
     }
-    let before = u128::from_le_bytes([first; 16]) & !(u128::MAX << (8 * count));
-    let block = block_at(text.as_bytes(), part.start) << (8 * count) | before;
+    let block = block_at(text.as_bytes(), part.start);
+    let block = match count {
+        0 => block,
+        1 => block << 8 | u128::from(first),
+        _ => block << (8 * count) | u128::from_le_bytes([first; 16]) & !(u128::MAX << (8 * count)),
+    };
     Some(WordKey::from_block(block, len))
 }
 
@@ -287,7 +299,7 @@ impl MetaspaceText<'_> {
         let raw = &self.text[word.start..word.end];
         // Every space is a separator, so there are none after the first other character.
         let spaces = raw.bytes().position(|byte| byte != b' ').unwrap_or(raw.len());
-        out.extend(std::iter::repeat_n(METASPACE, spaces));
+        (0..spaces).for_each(|_| out.push_str(METASPACE_STR));
         out.push_str(&raw[spaces..]);
     }
 }

@@ -13,9 +13,9 @@ use foldhash::{HashMap, HashSet};
 use piecework_kernels::merges::ShortWordBatch;
 use piecework_unicode::char_len;
 
-use super::ascii_merges::AsciiMerges;
 use super::equal_scores::{self, EqualScoreMerges, PendingTokens};
 use super::piece_trie::{PieceTexts, PieceTrie};
+use super::short_words::{CharCodes, ShortWordMerges};
 use crate::interrupt;
 use crate::model::bpe::backtracking::{BacktrackingBpe, BacktrackingScratch, MergeRules};
 use crate::model::bpe::merges::MergeIds;
@@ -34,7 +34,7 @@ pub(super) struct ScoredBacktracking {
     bpe: BacktrackingBpe,
     equals: EqualScoreMerges,
     /// The merges of short words; `None` if the model has user-defined pieces.
-    ascii: Option<AsciiMerges>,
+    short: Option<ShortWordMerges>,
     /// Ids below are pieces; others are characters that are no pieces.
     piece_count: u32,
 }
@@ -76,9 +76,9 @@ impl ScoredBacktracking {
         })?;
         let equals = EqualScoreMerges::of(&equals, id_bound);
         let has_symbols = pieces.has(PieceType::UserDefined);
-        let ascii =
-            if has_symbols { None } else { AsciiMerges::of(chars.chars(pieces), &merges, id_bound) };
-        Some(Self { bpe, equals, ascii, piece_count })
+        let short =
+            if has_symbols { None } else { ShortWordMerges::of(chars.chars(pieces), &merges, id_bound) };
+        Some(Self { bpe, equals, short, piece_count })
     }
 
     /// Add the table sections.
@@ -137,15 +137,16 @@ impl ScoredBacktracking {
         true
     }
 
-    /// Return whether short words can be merged in batches.
-    pub(super) fn merges_in_batches(&self) -> bool {
-        self.ascii.is_some()
+    /// Return the bytes that stand for characters in the short words that are merged in batches, if they can be.
+    #[inline]
+    pub(super) fn codes(&self) -> Option<&CharCodes> {
+        self.short.as_ref().map(ShortWordMerges::codes)
     }
 
-    /// Merge up to `MAX_WORDS` short words, given as ASCII with spaces instead of metaspaces.
+    /// Merge up to `MAX_WORDS` short words, given by the bytes for their characters.
     pub(super) fn merge_batch(&self, words: &[&[u8]], scratch: &mut ScoredBacktrackingScratch) {
-        if let Some(ascii) = &self.ascii {
-            ascii.merge_batch(words, scratch.rows.get_or_insert_with(Box::default));
+        if let Some(short) = &self.short {
+            short.merge_batch(words, scratch.rows.get_or_insert_with(Box::default));
         }
     }
 
@@ -157,8 +158,8 @@ impl ScoredBacktracking {
         out: &mut Vec<u32>,
     ) -> bool {
         let (start, ScoredBacktrackingScratch { rows, pending, .. }) = (out.len(), scratch);
-        let (Some(ascii), Some(rows)) = (&self.ascii, rows) else { return false };
-        let is_complete = ascii.entries(rows, row, |entry| {
+        let (Some(short), Some(rows)) = (&self.short, rows) else { return false };
+        let is_complete = short.entries(rows, row, |entry| {
             self.equals.push(entry, 0, pending, |id, _| out.push(id));
         });
         equal_scores::flush(pending, |id, _| out.push(id));
@@ -171,7 +172,7 @@ impl ScoredBacktracking {
 
     /// Return the bytes of memory.
     pub(super) fn bytes(&self) -> usize {
-        self.bpe.bytes() + self.ascii.as_ref().map_or(0, AsciiMerges::bytes)
+        self.bpe.bytes() + self.short.as_ref().map_or(0, ShortWordMerges::bytes)
     }
 }
 

@@ -6,14 +6,14 @@
 //! ```text
 //! backtracking  the merges in linear time, from left to right
 //! equal_scores  the last merges, if several pieces have the lowest score
-//! ascii_merges  batches of short words
+//! short_words   batches of short words
 //! piece_trie    pieces with their texts, and by their text
 //! ```
 
-mod ascii_merges;
 mod backtracking;
 mod equal_scores;
 mod piece_trie;
+mod short_words;
 #[cfg(test)]
 mod tests;
 
@@ -21,6 +21,7 @@ use foldhash::HashMap;
 
 use self::backtracking::{ScoredBacktracking, ScoredBacktrackingScratch};
 use self::piece_trie::{PieceTexts, PieceTrie};
+pub(crate) use self::short_words::CharCodes;
 use super::backtracking::stored_sections;
 use super::merge::{merge_by_heap, MergeQueue};
 use super::merges::NO_RANK;
@@ -140,15 +141,17 @@ impl ScoredBpe {
         writer.finish();
     }
 
-    /// Return whether short words can be merged in batches; the first ones are merged one by one.
+    /// Return the bytes that stand for characters in the short words that are merged in batches, if they can be; the first
+    /// words are merged one by one.
     #[must_use]
-    pub fn merges_in_batches(&self, vocab: &Vocab) -> bool {
-        !self.tables.can_wait()
-            && self.backtracking(vocab).is_some_and(ScoredBacktracking::merges_in_batches)
+    pub(crate) fn codes(&self, vocab: &Vocab) -> Option<&CharCodes> {
+        if self.tables.can_wait() {
+            return None;
+        }
+        self.backtracking(vocab)?.codes()
     }
 
-    /// Merge up to `MAX_WORDS` words, given as ASCII with spaces instead of metaspaces, of at most
-    /// `ShortWordBatch::MAX_BYTES`.
+    /// Merge up to `MAX_WORDS` words, given by the bytes for their characters, of at most `ShortWordBatch::MAX_BYTES`.
     pub(crate) fn merge_batch(&self, words: &[&[u8]], vocab: &Vocab, scratch: &mut ScoredBpeScratch) {
         if let Some(backtracking) = self.backtracking(vocab) {
             backtracking.merge_batch(words, &mut scratch.backtracking);
