@@ -93,7 +93,7 @@ Frames = list[tuple[str, str]]
 
 @dataclass
 class Profile:
-    """Instructions by function and address; those of calls also by the function that is called."""
+    """Instructions by function and address; for calls, also by the called function."""
 
     own: dict[tuple[Function, int], int]
     calls: dict[tuple[Function, int, Function], int]

@@ -50,8 +50,8 @@ impl CharAdjacency {
         }
     }
 
-    /// Return the end of the part of a word that begins at byte `start`. `first` is its first character if that is known,
-    /// and then that of the next part.
+    /// Return the end of the part of a word that begins at byte `start`. `first` is its first character if that is known;
+    /// afterwards it is the first one of the next part.
     #[inline]
     pub(crate) fn part_end(&self, word: &str, start: usize, first: &mut Option<char>) -> usize {
         let mut rest = word[start..].chars();
