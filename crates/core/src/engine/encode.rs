@@ -84,14 +84,7 @@ impl Call<'_> {
     fn byte_level(&mut self, span: &str) -> Result<(), Error> {
         let Self { route, stages, options, scratch, ids } = self;
         let Scratch { words, model, parts, split, long_words, .. } = &mut **scratch;
-        let text = match stages.splitter.normalizer() {
-            Normalizer::Identity => span,
-            normalizer => {
-                split.normalized.clear();
-                normalizer.run(span, 0, &mut split.normalized)?;
-                split.normalized.as_str()
-            }
-        };
+        let text = normalized(stages.splitter.normalizer(), span, &mut split.normalized)?;
         let pre_tokenizer = stages.splitter.pre_tokenizer();
         let adjacency = stages.model.byte_adjacency(text.len(), &stages.vocab);
         let mut segmenter = route.segmenter(stages, model, parts);
@@ -121,11 +114,10 @@ impl Call<'_> {
         let mut segmenter = self.route.segmenter(self.stages, model, parts);
         if self.stages.pre_tokenizer_spec.is_none() && !self.stages.added_tokens.has_normalized() {
             // The text is one word, and ids need no sources.
-            split.normalized.clear();
-            self.stages.splitter.normalizer().run(span, start as u32, &mut split.normalized)?;
-            let whole = [(0, split.normalized.len())];
-            let spans = &whole[..usize::from(!split.normalized.is_empty())];
-            return words.append(NormalizedWords::new(&split.normalized, spans), &mut segmenter, self.ids);
+            let text = normalized(self.stages.splitter.normalizer(), span, &mut split.normalized)?;
+            let whole = [(0, text.len())];
+            let spans = &whole[..usize::from(!text.is_empty())];
+            return words.append(NormalizedWords::new(text, spans), &mut segmenter, self.ids);
         }
         let mut text_parts = self.stages.parts(span, start as u32, self.options)?;
         while let Some(part) = text_parts.next(split)? {
@@ -161,6 +153,16 @@ impl Call<'_> {
             false => words.segment_misses(&mut self.route.segmenter(self.stages, model, parts), self.ids),
         }
     }
+}
+
+/// Return a text as normalized, without its sources; `out` is memory for it.
+fn normalized<'t>(normalizer: &Normalizer, text: &'t str, out: &'t mut String) -> Result<&'t str, Error> {
+    if matches!(normalizer, Normalizer::Identity) {
+        return Ok(text);
+    }
+    out.clear();
+    normalizer.run(text, 0, out)?;
+    Ok(out)
 }
 
 impl Route {
