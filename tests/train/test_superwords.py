@@ -150,8 +150,8 @@ def test_the_saved_file_has_the_same_ids_in_tokenizers(tok: pw.Tokenizer, tmp_pa
 
 @pytest.mark.slow
 def test_every_code_point_and_many_texts_have_the_same_ids_in_tokenizers(tok: pw.Tokenizer) -> None:
-    theirs = tokenizers.Tokenizer.from_str(tok.to_str())
     """Of the code points far from assigned ones, only an eighth unless everything is asked for."""
+    theirs = tokenizers.Tokenizer.from_str(tok.to_str())
     points = peer.code_points(0, 1)
     lines = [f"of the{c} the of{c}{c} of {c} the {c}of the" for c in points]
     for texts in (lines, drawn_texts(100_000 if peer.FULL else 20_000)):

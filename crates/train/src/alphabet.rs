@@ -15,8 +15,8 @@ use crate::merges::PackedWords;
 use crate::progress::Progress;
 use piecework_core::error::{Error, ErrorKind};
 
-/// The characters below this code point are counted and looked up in an array, not in a hash table: those of byte-level
-/// words, and most others; few in tests.
+/// The characters below this code point are counted and looked up in an array, not in a hash table: byte-level words have
+/// no others, most texts few others; low in tests.
 const LOW: usize = if cfg!(test) { b'c' as usize } else { 0x180 };
 
 /// The order of the entries of single characters in the vocabulary.

@@ -354,7 +354,6 @@ def _totals() -> Counter[str]:
     return Counter(map(_script, characters()))
 
 
-@cache
 def _script(character: str) -> str:
     """Return the script of a letter or a mark, which is the first word of its name; of others the kind."""
     kind = unicodedata.category(character)[0]
