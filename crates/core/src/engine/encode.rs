@@ -204,11 +204,21 @@ impl CachedWords {
                 return Ok(());
             }
             interrupt::check(count);
-            let mut number = self.append_hits(0..count, out);
+            let (mut number, mut long_words) = (0, 0);
             while number < count {
-                self.append_miss(&mut words, number, out)?;
-                number += 1;
-                number += self.append_hits(number..count, out);
+                let long = self.lookups.long(long_words);
+                let end = long.map_or(count, |(number, _)| number);
+                number += self.append_hits(number..end, out);
+                if number < end {
+                    self.append_miss(&mut words, number, out)?;
+                    number += 1;
+                } else if let Some((_, hash)) = long {
+                    if !self.cache.append_long(words.key(number), hash, out) {
+                        self.append_miss(&mut words, number, out)?;
+                    }
+                    number += 1;
+                    long_words += 1;
+                }
             }
             if self.misses.is_full() {
                 self.segment_misses(segmenter, out);
@@ -222,7 +232,7 @@ impl CachedWords {
         self.cache.append_hits(self.lookups.range(numbers.start, numbers.end), out)
     }
 
-    /// Append the ids of a word that is not in the table of short words, or queue it.
+    /// Append the ids of a short word that has many, or queue a word.
     #[cold]
     #[inline(never)]
     fn append_miss<W: Words>(
@@ -234,7 +244,7 @@ impl CachedWords {
         let Self { cache, lookups, misses } = self;
         let lookup = lookups.range(number, number + 1)[0];
         let (key, hash, state) = (words.key(number), hash_of(lookup), cache.state(lookup));
-        if let Some(ids) = cache.long_ids(state, key, hash) {
+        if let Some(ids) = cache.stored_ids(state) {
             out.extend_from_slice(ids);
             return Ok(());
         }

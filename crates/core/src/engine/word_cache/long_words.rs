@@ -184,15 +184,11 @@ impl LongWords {
         if usize::from(slot.byte_count) != word.len() {
             return None;
         }
-        let (chunks, rest) = word.as_chunks();
-        let (stored, after) = self.arena[slot.at as usize..].split_at(chunks.len());
-        let (last, after) = after.split_at(usize::from(!rest.is_empty()));
-        // All bytes are compared without a branch: words of one hash are nearly always equal.
-        let compared = chunks.iter().zip(stored);
-        let differences =
-            compared.fold(0, |all, (chunk, stored)| all | (u32::from_le_bytes(*chunk) ^ stored));
-        let is_same = differences == 0 && last.iter().all(|&stored| stored == packed(rest));
-        is_same.then(|| &after[..usize::from(slot.id_count)])
+        let (stored, after) = self.arena[slot.at as usize..].split_at(word.len().div_ceil(4));
+        if !is_same(word, stored) {
+            return None;
+        }
+        Some(&after[..usize::from(slot.id_count)])
     }
 
     #[inline]
@@ -216,6 +212,30 @@ pub(crate) fn long_hash(word: &[u8], kind: u32) -> u64 {
 #[inline]
 fn tag(hash: u64) -> u32 {
     (hash >> 32) as u32
+}
+
+/// Return whether the arena has the bytes of a word in `stored`, which has as many numbers as it takes.
+///
+/// All bytes are compared without a branch: words of one hash are nearly always equal.
+#[inline]
+fn is_same(word: &[u8], stored: &[u32]) -> bool {
+    let (Some(last), Some(stored_last)) = (word.last_chunk(), stored.last_chunk()) else {
+        return word.chunks(4).zip(stored).all(|(chunk, &stored)| packed(chunk) == stored);
+    };
+    let (blocks, stored_blocks) = (word.as_chunks().0, stored.as_chunks().0);
+    let last = u128::from_le_bytes(*last) >> (8 * (4 * stored.len() - word.len()));
+    let blocks = blocks.iter().zip(stored_blocks);
+    0 == blocks.fold(last ^ joined(stored_last), |all, (block, stored)| {
+        all | u128::from_le_bytes(*block) ^ joined(stored)
+    })
+}
+
+/// Return four numbers as one.
+#[inline]
+fn joined([first, second, third, fourth]: &[u32; 4]) -> u128 {
+    let low = u64::from(*first) | u64::from(*second) << 32;
+    let high = u64::from(*third) | u64::from(*fourth) << 32;
+    u128::from(low) | u128::from(high) << 64
 }
 
 /// Return up to four bytes as a number.
@@ -312,6 +332,23 @@ mod tests {
         }
         words.insert(b"", 7, 0, &[1]);
         assert_eq!(words.get_with_payload(b"", 7), None);
+    }
+
+    #[test]
+    fn words_that_differ_in_one_byte_are_distinguished() {
+        let all: Vec<u8> = (1..=70).collect();
+        for word in (1..=all.len()).map(|len| &all[..len]) {
+            let mut words = LongWords::within(MAX_MEMORY);
+            words.insert(word, 7, 0, &[1, 2]);
+            words.insert(b"next", u64::MAX, 0, &[3]);
+            assert_eq!(words.get(word, 7, 0), Some([1, 2].as_slice()));
+            for at in 0..word.len() {
+                let mut other = word.to_vec();
+                other[at] ^= 0x80;
+                assert_eq!(words.get(&other, 7, 0), None, "{} bytes, byte {at}", word.len());
+            }
+            assert_eq!(words.get(&all[..word.len() - 1], 7, 0), None);
+        }
     }
 
     #[test]

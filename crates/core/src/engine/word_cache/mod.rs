@@ -93,8 +93,11 @@ impl WordCache {
             append(entry, out);
             return true;
         }
-        let ids = self.long_ids(entry.map(state), key(), hash_of(lookup));
-        ids.inspect(|ids| out.extend_from_slice(ids)).is_some()
+        match self.stored_ids(entry.map(state)) {
+            Some(ids) => out.extend_from_slice(ids),
+            None => return self.append_long(key(), hash_of(lookup), out),
+        }
+        true
     }
 
     /// Append the ids of words one after the other, up to the first word that is no hit. Return the number of hits.
@@ -121,14 +124,19 @@ impl WordCache {
         }
     }
 
-    /// Return the ids of a word in the table of long words, given its state in the table of short words.
+    /// Return the ids of a short word in the table of long words, given its state.
     #[inline]
-    pub(crate) fn long_ids(&self, state: Option<State>, key: CacheKey<'_>, hash: u64) -> Option<&[u32]> {
-        match (state, key) {
-            (Some(State::Stored(stored)), _) => self.long.stored(stored),
-            (_, CacheKey::Long(word, kind)) => self.long.get(word, hash, kind),
-            _ => None,
-        }
+    pub(crate) fn stored_ids(&self, state: Option<State>) -> Option<&[u32]> {
+        let Some(State::Stored(stored)) = state else { return None };
+        self.long.stored(stored)
+    }
+
+    /// Append the ids of a long word. Return `false` if it is not cached.
+    #[inline]
+    pub(crate) fn append_long(&self, key: CacheKey<'_>, hash: u64, out: &mut Vec<u32>) -> bool {
+        let CacheKey::Long(word, kind) = key else { return false };
+        let ids = self.long.get(word, hash, kind);
+        ids.inspect(|ids| out.extend_from_slice(ids)).is_some()
     }
 
     /// Store the ids of a word with this hash, or mark a short one as absent if `ids` is `None`.
@@ -226,8 +234,8 @@ pub(crate) const WINDOW: usize = 256;
 #[derive(Clone, Debug)]
 pub(crate) struct Lookups {
     lookups: Box<[Lookup; WINDOW]>,
-    /// The hashes of the words that only the table of long words can have.
-    long: Vec<u64>,
+    /// The words that only the table of long words can have, in order: their numbers and hashes.
+    long: Vec<(usize, u64)>,
 }
 
 impl Default for Lookups {
@@ -246,8 +254,15 @@ impl Lookups {
         key: impl Fn(usize) -> CacheKey<'k>,
         cache: &WordCache,
     ) {
+        self.long.clear();
         hash(short_keys, key, cache, self.lookups.as_mut_slice(), &mut self.long);
-        self.long.drain(..).for_each(|hash| cache.long.prefetch_found(hash));
+        self.long.iter().for_each(|&(_, hash)| cache.long.prefetch_found(hash));
+    }
+
+    /// Return the number and the hash of the `nth` word that only the table of long words can have.
+    #[inline(always)]
+    pub(crate) fn long(&self, nth: usize) -> Option<(usize, u64)> {
+        self.long.get(nth).copied()
     }
 
     /// Return the lookups of the words `from..to`.
@@ -266,12 +281,12 @@ fn hash<'k>(
     key: impl Fn(usize) -> CacheKey<'k>,
     cache: &WordCache,
     lookups: &mut [Lookup],
-    long: &mut Vec<u64>,
+    long: &mut Vec<(usize, u64)>,
 ) {
     let short = &cache.short;
     for ((lookup, word), number) in lookups.iter_mut().zip(short_keys).zip(0..) {
         if word == WordKey::NONE {
-            *lookup = without_short_key(key(number), cache, long);
+            *lookup = without_short_key(number, &key, cache, long);
         } else {
             *lookup = word.lookup();
             short.prefetch(lookup.hash);
@@ -281,11 +296,16 @@ fn hash<'k>(
 
 /// Return the lookup of a word without a short key and prefetch its slot.
 #[inline(never)]
-fn without_short_key(key: CacheKey<'_>, cache: &WordCache, long: &mut Vec<u64>) -> Lookup {
-    let CacheKey::Long(word, kind) = key else { return key.lookup() };
+fn without_short_key<'k>(
+    number: usize,
+    key: &impl Fn(usize) -> CacheKey<'k>,
+    cache: &WordCache,
+    long: &mut Vec<(usize, u64)>,
+) -> Lookup {
+    let CacheKey::Long(word, kind) = key(number) else { return WordKey::absent_lookup(0) };
     let hash = long_hash(word, kind);
     cache.long.prefetch(hash);
-    long.push(hash);
+    long.push((number, hash));
     WordKey::absent_lookup(hash)
 }
 
