@@ -56,9 +56,11 @@ pub(super) fn count_frequent(
     }
     let buckets = PairBuckets::new(words, team)?;
     let least = floor(&mut buckets.parts.iter().flatten().copied());
-    let wanted = |pair| buckets.sum(pair) >= least && wanted(pair);
-    let add = |counts: &mut CountsByPair, pair, found| add_positions(counts, pair, found).map(drop);
-    Ok((add_by_part(words, CountsByPair::default, wanted, add, team)?, least))
+    let wanted = |&&(pair, _): &&CountedPair| buckets.sum(pair) >= least && wanted(pair);
+    let add = |counts: &mut CountsByPair, pairs: &[CountedPair]| {
+        pairs.iter().filter(wanted).try_for_each(|&pair| add_positions(counts, pair))
+    };
+    Ok((add_by_part(words, CountsByPair::default, add, team)?, least))
 }
 
 /// Count all wanted pairs, unless there are more than `most`.
@@ -69,31 +71,32 @@ fn count_few(
     team: &mut ThreadTeam<'_, '_>,
 ) -> Result<Option<Vec<CountsByPair>>, Error> {
     let distinct = AtomicUsize::new(0);
-    let wanted = |pair| distinct.load(Ordering::Relaxed) <= most && wanted(pair);
-    let add = |counts: &mut CountsByPair, pair, found| {
-        let is_new = add_positions(counts, pair, found)?;
-        distinct.fetch_add(usize::from(is_new), Ordering::Relaxed);
+    let wanted = |&&(pair, _): &&CountedPair| wanted(pair);
+    let add = |counts: &mut CountsByPair, pairs: &[CountedPair]| {
+        if distinct.load(Ordering::Relaxed) > most {
+            return Ok(());
+        }
+        let known = counts.len();
+        pairs.iter().filter(wanted).try_for_each(|&pair| add_positions(counts, pair))?;
+        distinct.fetch_add(counts.len() - known, Ordering::Relaxed);
         Ok(())
     };
-    let counts = add_by_part(words, CountsByPair::default, wanted, add, team)?;
+    let counts = add_by_part(words, CountsByPair::default, add, team)?;
     Ok((distinct.into_inner() <= most).then_some(counts))
 }
 
-/// Add up the occurrences of the wanted pairs by part, and return the parts.
+/// Add the occurrences of all pairs to parts, many at once, and return the parts.
 fn add_by_part<S: Send>(
     words: &PackedWords,
     part: impl Fn() -> S,
-    wanted: impl Fn(u64) -> bool + Sync,
-    add: impl Fn(&mut S, u64, CandidatePairCount) -> Result<(), Error> + Sync,
+    add: impl Fn(&mut S, &[CountedPair]) -> Result<(), Error> + Sync,
     team: &mut ThreadTeam<'_, '_>,
 ) -> Result<Vec<S>, Error> {
     let parts: Vec<Mutex<S>> = (0..1 << PART_BITS).map(|_| Mutex::new(part())).collect();
     let add_all = |part: usize, pairs: &mut Vec<CountedPair>| {
-        let mut part = parts[part].lock().unwrap_or_else(PoisonError::into_inner);
-        pairs
-            .drain(..)
-            .filter(|&(pair, found)| found.positions > 0 && wanted(pair))
-            .try_for_each(|(pair, found)| add(&mut part, pair, found))
+        let added = add(&mut parts[part].lock().unwrap_or_else(PoisonError::into_inner), pairs);
+        pairs.clear();
+        added
     };
     let collectors =
         team.run_parts(words.len(), PART_CELLS, PairCollector::new, |collector, _, cells| {
@@ -106,7 +109,7 @@ fn add_by_part<S: Send>(
         })?;
     for mut collector in collectors {
         collector.outcome?;
-        for (pair, found) in collector.recent {
+        for (pair, found) in collector.recent.into_iter().filter(|(_, found)| found.positions > 0) {
             collector.collected[part_of(pair)].push((pair, found));
         }
         collector.collected.iter_mut().enumerate().try_for_each(|(part, pairs)| add_all(part, pairs))?;
@@ -142,6 +145,9 @@ impl PairCollector {
             return None;
         }
         let (pair, found) = std::mem::replace(recent, (pair, CandidatePairCount { count, positions: 1 }));
+        if found.positions == 0 {
+            return None;
+        }
         let part = part_of(pair);
         self.collected[part].push((pair, found));
         (self.collected[part].len() >= COLLECTED).then(|| (part, &mut self.collected[part]))
@@ -159,15 +165,15 @@ impl PairBuckets {
     fn new(words: &PackedWords, team: &mut ThreadTeam<'_, '_>) -> Result<Self, Error> {
         let buckets = (words.len() / 4).next_power_of_two().clamp(2 << PART_BITS, MAX_BUCKETS) >> PART_BITS;
         let shift = u64::BITS - buckets.ilog2();
-        let add = |sums: &mut Vec<u64>, pair, found: CandidatePairCount| {
+        let add = |sums: &mut Vec<u64>, pairs: &[CountedPair]| {
             if sums.is_empty() {
                 reserve(sums, buckets)?;
                 sums.resize(buckets, 0);
             }
-            sums[bucket(pair, shift)] += found.count;
+            pairs.iter().for_each(|&(pair, found)| sums[bucket(pair, shift)] += found.count);
             Ok(())
         };
-        Ok(Self { parts: add_by_part(words, Vec::new, |_| true, add, team)?, shift })
+        Ok(Self { parts: add_by_part(words, Vec::new, add, team)?, shift })
     }
 
     /// Return an upper bound of the count of a pair that occurs.
@@ -199,19 +205,18 @@ fn bucket(pair: u64, shift: u32) -> usize {
     (spread(pair) << PART_BITS >> shift) as usize
 }
 
-/// Add occurrences of a pair; return whether the pair is new.
+/// Add occurrences of a pair.
 #[inline]
-fn add_positions(counts: &mut CountsByPair, pair: u64, found: CandidatePairCount) -> Result<bool, Error> {
+fn add_positions(counts: &mut CountsByPair, (pair, found): CountedPair) -> Result<(), Error> {
     if counts.len() == counts.capacity() {
         let more = counts.len().max(64);
         let failed = |_| out_of_memory(more.saturating_mul(size_of::<CountedPair>()));
         counts.try_reserve(more).map_err(failed)?;
     }
     let known = counts.entry(pair).or_default();
-    let is_new = known.positions == 0;
     known.count += found.count;
     known.positions += found.positions;
-    Ok(is_new)
+    Ok(())
 }
 
 /// Return both entries of a pair as one number.
