@@ -391,6 +391,11 @@ impl Core {
         self.tokenizer().has_late_fields()
     }
 
+    /// Return a core with the same tables that encodes by the definition: stage by stage, without a cache.
+    fn by_definition(&self) -> Self {
+        self.sharing(self.tokenizer().plain())
+    }
+
     /// Return a core whose word caches take at most `bytes` bytes in each thread.
     fn with_word_cache_budget(&self, bytes: usize) -> Self {
         if bytes == self.tokenizer().cache_budget() {

@@ -206,6 +206,9 @@ class Core:
     def scores_segmentations(self) -> bool:
         """Whether the model scores segmentations (Unigram); samples then follow the scores."""
 
+    def by_definition(self) -> Core:
+        """Return a core with the same tables that encodes stage by stage, without a cache."""
+
     def with_word_cache_budget(self, bytes: int) -> Core:
         """Return a core whose word caches take at most `bytes` bytes in each thread."""
 
