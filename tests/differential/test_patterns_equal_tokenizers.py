@@ -15,8 +15,10 @@ import pytest
 import tokenizers
 
 import piecework as pw
+from tests.differential import peer
 
-EXPRESSIONS = 20_000
+# The first expressions of a seed; a full run compares more.
+EXPRESSIONS = 20_000 if peer.FULL else 6_000
 BEHAVIORS = ["Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous"]
 ATOMS = [
     *"a b ab s ss ß k i f fi c 1 é 漢 ' A ſ ŉ ﬃ . ^ $".split(),

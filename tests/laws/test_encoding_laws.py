@@ -31,7 +31,7 @@ from tests.laws.strategies import (
     wordpieces_for,
 )
 
-patiently = settings(suppress_health_check=[HealthCheck.too_slow], max_examples=300)
+patiently = settings(suppress_health_check=[HealthCheck.too_slow], max_examples=150)
 
 FRAME = {"[CLS]": 0, "[SEP]": 1}
 

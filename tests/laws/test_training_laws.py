@@ -22,7 +22,7 @@ from tests.laws.strategies import Words, train_settings, word_counts
 
 NAMES = [*SCORES, *(name for name in LEARNERS if name != Merges.name)]
 
-patiently = settings(suppress_health_check=[HealthCheck.too_slow], max_examples=300)
+patiently = settings(suppress_health_check=[HealthCheck.too_slow], max_examples=120)
 
 
 def outcome_or_error(learn: Any, *arguments: Any, **options: Any) -> Outcome | str:

@@ -18,7 +18,7 @@ from piecework.train.trainer import by_characters
 from tests.laws.counting import compared, compares_some
 from tests.laws.strategies import Words, word_counts
 
-patiently = settings(suppress_health_check=[HealthCheck.too_slow], max_examples=40)
+patiently = settings(suppress_health_check=[HealthCheck.too_slow], max_examples=20)
 
 
 @st.composite
