@@ -108,9 +108,9 @@ fn add_by_part<S: Send>(
             });
         })?;
     for mut collector in collectors {
-        collector.outcome?;
-        for (pair, found) in collector.recent.into_iter().filter(|(_, found)| found.positions > 0) {
-            collector.collected[part_of(pair)].push((pair, found));
+        std::mem::replace(&mut collector.outcome, Ok(()))?;
+        for pair in std::mem::take(&mut collector.recent) {
+            collector.collect(pair);
         }
         collector.collected.iter_mut().enumerate().try_for_each(|(part, pairs)| add_all(part, pairs))?;
     }
@@ -144,7 +144,13 @@ impl PairCollector {
             recent.1.positions += 1;
             return None;
         }
-        let (pair, found) = std::mem::replace(recent, (pair, CandidatePairCount { count, positions: 1 }));
+        let before = std::mem::replace(recent, (pair, CandidatePairCount { count, positions: 1 }));
+        self.collect(before)
+    }
+
+    /// Collect what was found of a pair, if anything; return a part whose pairs are enough to be added.
+    #[inline]
+    fn collect(&mut self, (pair, found): CountedPair) -> Option<(usize, &mut Vec<CountedPair>)> {
         if found.positions == 0 {
             return None;
         }
