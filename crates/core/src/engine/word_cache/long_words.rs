@@ -224,10 +224,11 @@ fn is_same(word: &[u8], stored: &[u32]) -> bool {
     };
     let (blocks, stored_blocks) = (word.as_chunks().0, stored.as_chunks().0);
     let last = u128::from_le_bytes(*last) >> (8 * (4 * stored.len() - word.len()));
-    let blocks = blocks.iter().zip(stored_blocks);
-    0 == blocks.fold(last ^ joined(stored_last), |all, (block, stored)| {
+    let compared = blocks.iter().zip(stored_blocks);
+    let differences = compared.fold(last ^ joined(stored_last), |all, (block, stored)| {
         all | u128::from_le_bytes(*block) ^ joined(stored)
-    })
+    });
+    differences == 0
 }
 
 /// Return four numbers as one.

@@ -93,11 +93,11 @@ impl WordCache {
             append(entry, out);
             return true;
         }
-        match self.stored_ids(entry.map(state)) {
-            Some(ids) => out.extend_from_slice(ids),
-            None => return self.append_long(key(), hash_of(lookup), out),
+        if let Some(ids) = self.stored_ids(entry.map(state)) {
+            out.extend_from_slice(ids);
+            return true;
         }
-        true
+        self.append_long(key(), hash_of(lookup), out)
     }
 
     /// Append the ids of words one after the other, up to the first word that is no hit. Return the number of hits.
