@@ -323,7 +323,7 @@ def test_sentencepiece_merges_equal_those_of_the_reference(size: int) -> None:
 
 
 @given(data=st.data(), words=word_counts())
-@settings(parent=patiently, max_examples=8)
+@settings(parent=patiently, max_examples=15)
 def test_removals_equal_those_of_the_reference(data: st.DataObject, words: Words) -> None:
     trainer = pw.WordPieceTrainer(**data.draw(pruning_settings()))
     trace = traced(words, trainer)

@@ -21,6 +21,7 @@ from piecework.spec import (
     WordPiece,
     WordPieceDecoder,
 )
+from tests.differential import peer
 from tests.engines import CORE, REFERENCE
 from tests.laws.counting import compared, compares_some
 from tests.laws.strategies import (
@@ -31,7 +32,9 @@ from tests.laws.strategies import (
     wordpieces_for,
 )
 
-patiently = settings(suppress_health_check=[HealthCheck.too_slow], max_examples=150)
+patiently = settings(
+    suppress_health_check=[HealthCheck.too_slow], max_examples=300 if peer.FULL else 150
+)
 
 FRAME = {"[CLS]": 0, "[SEP]": 1}
 

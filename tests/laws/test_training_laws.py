@@ -16,13 +16,16 @@ import piecework as pw
 from piecework.errors import TrainingError, TrainingWarning
 from piecework.train import LEARNERS, Merges
 from piecework.train.learners import SCORES
+from tests.differential import peer
 from tests.engines import CORE, REFERENCE, Outcome
 from tests.laws.counting import compared, compares_some
 from tests.laws.strategies import Words, train_settings, word_counts
 
 NAMES = [*SCORES, *(name for name in LEARNERS if name != Merges.name)]
 
-patiently = settings(suppress_health_check=[HealthCheck.too_slow], max_examples=120)
+patiently = settings(
+    suppress_health_check=[HealthCheck.too_slow], max_examples=300 if peer.FULL else 120
+)
 
 
 def outcome_or_error(learn: Any, *arguments: Any, **options: Any) -> Outcome | str:

@@ -15,10 +15,13 @@ from piecework.errors import TrainingError
 from piecework.reference import unigram_pruning as reference
 from piecework.train import ByteUnigramTrainer, Pruning, UnigramTrainer
 from piecework.train.trainer import by_characters
+from tests.differential import peer
 from tests.laws.counting import compared, compares_some
 from tests.laws.strategies import Words, word_counts
 
-patiently = settings(suppress_health_check=[HealthCheck.too_slow], max_examples=20)
+patiently = settings(
+    suppress_health_check=[HealthCheck.too_slow], max_examples=40 if peer.FULL else 20
+)
 
 
 @st.composite

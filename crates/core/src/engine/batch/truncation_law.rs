@@ -137,7 +137,7 @@ fn check(tokenizer: &Tokenizer, texts: &[String], truncation: &Truncation, add_s
 
 /// The number of cases, each of up to four texts for every fixture.
 fn cases() -> u32 {
-    std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(10)
+    std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(24)
 }
 
 /// Return the names of the routes of which a fixture is cut at one side.
